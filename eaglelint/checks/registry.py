@@ -1,52 +1,62 @@
-"""The checks: generators from a pipeline to findings, one module for each group of the catalogue.
-
-A check is a function decorated with `@check("EGL401")` that takes a `Pipeline` and yields `Finding`s. It is pure: no
-files are read, nothing is parsed, nothing is kept between calls. A module put into this package is found by itself.
-"""
+"""Which checks there are. A check announces itself with a decorator; `load_all` imports the modules that hold them."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from eaglelint.facts import Facts
     from eaglelint.findings import Finding
     from eaglelint.pipeline import Pipeline
 
-CheckFunction = Callable[["Pipeline"], "Iterator[Finding]"]
+    PipelineFunction = Callable[[Pipeline], Iterable[Finding]]
+    ProjectFunction = Callable[[Facts], Iterable[Finding]]
 
 
-class Check(NamedTuple):
-    """A check and the rules that it may report."""
+class Registered(NamedTuple):
+    """A check: the codes of the rules it may report, and the function (of a Pipeline, or of the Facts)."""
 
     codes: tuple[str, ...]
-    run: CheckFunction
-
-    @property
-    def name(self) -> str:
-        """The function's name with its module, as an internal error names it."""
-        return f"{self.run.__module__.rpartition('.')[2]}.{self.run.__name__}"
+    function: Callable[[Any], Iterable[Finding]]
 
 
-_CHECKS: list[Check] = []
+_pipeline_checks: list[Registered] = []
+_project_checks: list[Registered] = []
 
 
-def check(*codes: str) -> Callable[[CheckFunction], CheckFunction]:
-    """Register a function as the check that reports these rules."""
+def check(*codes: str) -> Callable[[PipelineFunction], PipelineFunction]:
+    """Register a check that looks at one pipeline; `codes` are the rules it may report."""
 
-    def register(function: CheckFunction) -> CheckFunction:
-        _CHECKS.append(Check(codes, function))
+    def register(function: PipelineFunction) -> PipelineFunction:
+        _pipeline_checks.append(Registered(codes, function))
         return function
 
     return register
 
 
-def all_checks() -> tuple[Check, ...]:
-    """Every check of this package, in the order of their first rule; imports the modules that hold them."""
-    import eaglelint.checks as package
+def project_check(*codes: str) -> Callable[[ProjectFunction], ProjectFunction]:
+    """Register a check that looks at all facts of the project at once."""
 
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
-    return tuple(sorted(_CHECKS, key=lambda item: (item.codes, item.name)))
+    def register(function: ProjectFunction) -> ProjectFunction:
+        _project_checks.append(Registered(codes, function))
+        return function
+
+    return register
+
+
+class Checks(NamedTuple):
+    """All checks: those over one pipeline and those over the whole project."""
+
+    pipeline: tuple[Registered, ...]
+    project: tuple[Registered, ...]
+
+
+def load_all() -> Checks:
+    """Import every module of this package and give the checks they registered."""
+    package = importlib.import_module("eaglelint.checks")
+    for module in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
+        importlib.import_module(f"eaglelint.checks.{module}")
+    return Checks(tuple(_pipeline_checks), tuple(_project_checks))
