@@ -1,0 +1,193 @@
+"""Small records of what an engine or a trainer does with layer ids. Units are boundaries; N is the target's depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from eaglelint.boundary import evaluate
+from eaglelint.conventions import rules
+
+Certainty = Literal["executed", "read", "reported", "suspected"]
+Status = Literal["ok", "broken", "unsupported"]
+Order = Literal["ascending", "as_listed"]
+Edge = Literal["captured", "dropped", "crash", "wrong_layer", "unknown"]
+
+
+class TargetLike(Protocol):
+    """Whatever describes a target: a `TargetConfig`, a `KnownTarget` or a `Target`. `depth` is N, 0 when not known."""
+
+    @property
+    def architectures(self) -> tuple[str, ...]: ...
+    @property
+    def model_type(self) -> str: ...
+    @property
+    def depth(self) -> int: ...
+
+
+class Target(NamedTuple):
+    """A target by its architectures, model type and depth N (0: not known)."""
+
+    architectures: tuple[str, ...] = ()
+    model_type: str = ""
+    depth: int = 0
+
+
+class EngineDefect(NamedTuple):
+    """A known defect of an engine: which releases have it, what it does, since which release it is gone ("": open).
+
+    `architectures` are the targets that it concerns, () for all; `applies_when` says on what else it depends.
+    """
+
+    id: str
+    first: str
+    last: str
+    effect: str
+    applies_when: str = ""
+    fixed_in: str = ""
+    architectures: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+class IdKey(NamedTuple):
+    """A key of the drafter's config from which ids are read, as a JSON pointer.
+
+    `shift` is added to the boundary that the id rule gives. `method` is the kind of head the key is meant for.
+    """
+
+    pointer: str
+    shift: int = 0
+    method: str = "eagle3"
+
+
+class Gate(NamedTuple):
+    """A boolean key of the drafter's config that switches capture off; `missing` is its value when it is absent."""
+
+    pointer: str
+    missing: bool = True
+
+
+@dataclass(frozen=True)
+class IdLocation:
+    """Where a range of releases reads the ids from.
+
+    `keys` in order of preference: the first that is given counts. `fall_through` is False when a container that exists
+    ends the search even without ids in it. `arguments` are launch arguments or run-config keys that carry ids.
+    """
+
+    first: str
+    last: str
+    runner: str = ""
+    keys: tuple[IdKey, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    arguments: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    fall_through: bool = True
+    note: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way in which the admitted releases of an engine read the ids of a drafter.
+
+    `first` and `last` are the admitted releases to which it applies. `rule` is an id rule, "ignored" when those releases
+    read no ids. `keys` are the JSON pointers in the drafter's config that are read, in order of preference, and `shifts`
+    what is added to the boundary for each. `default` and `reach` are formulas of N in boundaries. `zero`, `end` and
+    `outside` say what happens to boundary 0, boundary N and anything beyond. `tensor` is what is captured: "stream" is
+    the complete residual stream. `beyond` is True when all of it is newer than the last release that was read.
+    """
+
+    engine: str
+    first: str
+    last: str
+    rule: str
+    keys: tuple[str, ...] = ()
+    shifts: tuple[int, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    arguments: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()
+    zero: Edge = "unknown"
+    end: Edge = "unknown"
+    outside: Edge = "unknown"
+    order: Order = "ascending"
+    duplicates: str = "collapsed"
+    status: Status = "ok"
+    tensor: str = "stream"
+    runner: str = ""
+    model_files: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    defects: tuple[EngineDefect, ...] = ()
+    evidence: tuple[str, ...] = ()
+    certainty: Certainty = "read"
+    note: str = ""
+    beyond: bool = False
+
+    @property
+    def reach(self) -> tuple[str, str]:
+        """The lowest and the highest boundary that is captured, as formulas of N; an unknown edge counts as reached."""
+        low = "0" if self.zero in ("captured", "unknown") else "1"
+        high = "N" if self.end in ("captured", "unknown") else "N - 1"
+        return low, high
+
+    def shift(self, key: str) -> int:
+        """What this engine adds to the boundary of ids that stand under the JSON pointer `key`."""
+        return next((s for k, s in zip(self.keys, self.shifts, strict=True) if k == key), 0)
+
+    def defaults(self, depth: int | None) -> tuple[int, ...] | None:
+        """The boundaries that are captured when no ids are given; None when not known for that depth."""
+        if not self.default or not depth:
+            return None
+        return tuple(evaluate(formula, depth) for formula in self.default)
+
+    def boundaries(self, ids: Sequence[int] | None, depth: int | None, key: str = "") -> tuple[int, ...] | None:
+        """The boundaries that this engine means by `ids` found under `key`, in their order, reachable or not.
+
+        The default boundaries for None and for engines that read no ids; None when not known.
+        """
+        if ids is None or self.rule == "ignored":
+            return self.defaults(depth)
+        mapped = rules.apply(self.rule, ids, depth)
+        shift = self.shift(key)
+        return mapped if mapped is None or not shift else tuple(b + shift for b in mapped)
+
+    def _reached(self, boundary: int, depth: int | None) -> bool:
+        if boundary == 0:
+            return self.zero in ("captured", "unknown")
+        if boundary < 0:
+            return False
+        if not depth or boundary < depth:
+            return True
+        return boundary == depth and self.end in ("captured", "unknown")
+
+    def captured(self, ids: Sequence[int] | None, depth: int | None, key: str = "") -> tuple[int, ...] | None:
+        """The boundaries that really arrive, in the order in which they are concatenated; None when not known."""
+        wanted = self.boundaries(ids, depth, key)
+        if wanted is None:
+            return None
+        reached = [b for b in wanted if self._reached(b, depth)]
+        if self.order == "ascending":
+            return tuple(sorted(set(reached)))
+        return tuple(dict.fromkeys(reached)) if self.duplicates == "collapsed" else tuple(reached)
+
+    def unreachable(self, ids: Sequence[int] | None, depth: int | None, key: str = "") -> tuple[int, ...]:
+        """The ids (or, for None, default boundaries) that this engine can not capture; () when not known."""
+        wanted = self.boundaries(ids, depth, key)
+        if wanted is None:
+            return ()
+        named = wanted if ids is None or self.rule == "ignored" else tuple(ids)
+        return tuple(i for i, b in zip(named, wanted, strict=True) if not self._reached(b, depth))
+
+    def ids_for(self, boundaries: Sequence[int], depth: int | None, key: str = "") -> tuple[int, ...] | None:
+        """Ids that make this engine capture exactly these boundaries in this order; None when there are none."""
+        if not boundaries or any(not self._reached(b, depth) for b in boundaries):
+            return None
+        if self.order == "ascending" and list(boundaries) != sorted(set(boundaries)):
+            return None
+        shift = self.shift(key)
+        ids = rules.invert(self.rule, [b - shift for b in boundaries], depth)
+        if ids is None and self.order == "ascending" and len(boundaries) > 1:
+            turned = [b - shift for b in (*boundaries[1:], boundaries[0])]
+            ids = rules.invert(self.rule, turned, depth)
+        return ids if ids is not None and self.captured(ids, depth, key) == tuple(boundaries) else None
