@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -122,7 +122,7 @@ def folder() -> Path:
     return data_root("rules") / "catalog"
 
 
-@lru_cache(maxsize=1)
+@cache
 def names() -> Mapping[str, str]:
     """The slug of each code, in the order of the codes. Reads no file."""
     found = (_FILE_NAME.fullmatch(path.name) for path in folder().iterdir())
@@ -147,7 +147,7 @@ def _parse(text: str, code: str) -> dict[str, Any]:
     return value
 
 
-@lru_cache(maxsize=None)
+@cache
 def head(code: str) -> Mapping[str, Any]:
     """The file of a rule up to its examples, as it stands; empty for a code that is not in the catalogue."""
     if code not in names():
@@ -168,7 +168,7 @@ def enabled(code: str) -> bool:
     return bool(head(code).get("enabled", True))
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(code: str) -> Rule:
     """A rule with its examples. Raises KeyError for an unknown code and CatalogError for a file that is not whole."""
     data = _parse(_text(code), code)
