@@ -202,18 +202,23 @@ def find(name: str) -> str | None:
     return next((code for code, text in names().items() if wanted in (code.lower(), text)), None)
 
 
+def unknown(name: str) -> str:
+    """What to say about a name that no rule has, with the nearest name."""
+    return f"unknown rule {name!r}{_nearest(name)}"
+
+
 def resolve(name: str) -> str:
     """The code for a code or slug. Raises UsageError, with the nearest name, when there is none."""
     code = find(name)
     if code is None:
-        raise UsageError(f"unknown rule {name!r}{_nearest(name)}")
+        raise UsageError(unknown(name))
     return code
 
 
 def check_selector(selector: str) -> None:
     """Raise UsageError unless a selector (code, prefix of codes or slug) names at least one rule."""
     if find(selector) is None and not _is_prefix(selector):
-        raise UsageError(f"unknown rule {selector!r}{_nearest(selector)}")
+        raise UsageError(unknown(selector))
 
 
 def _is_prefix(selector: str) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eaglelint.errors import UsageError
+from eaglelint.location import Location, MappedText
 from eaglelint.settings import Settings
 
 _OWN_FILE = "eaglelint.toml"
@@ -113,33 +114,32 @@ def _settings(file: Path, section: Mapping[str, Any]) -> Settings:
     else:
         problems = list(_mistakes(settings))
     if problems:
-        places = _lines(file)
+        places = places_in(str(file))
         prefix = () if file.name != "pyproject.toml" else ("tool", "eaglelint")
         raise UsageError("\n".join(_message(file, prefix, problem, places) for problem in problems))
     return settings.placed(_shown(file), str(file.resolve().parent))
 
 
-def _message(file: Path, prefix: tuple[str, ...], problem: _Problem, places: Mapping[str, int]) -> str:
+def _message(file: Path, prefix: tuple[str, ...], problem: _Problem, places: Mapping[str, Location]) -> str:
     keys = (*prefix, *problem.keys)
     line = 0
     for length in range(len(keys), 0, -1):
         pointer = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys[:length])
         if pointer in places:
-            line = places[pointer]
+            line = places[pointer].line
             break
     return f"{_shown(file)}{f':{line}' if line else ''}: {problem.what}"
 
 
-def _lines(file: Path) -> Mapping[str, int]:
-    """The line of each key and value of a TOML file, by JSON pointer."""
-    from eaglelint.location import MappedText
+def places_in(file: str) -> Mapping[str, Location]:
+    """Where each key (or, in a list, each value) of a TOML file stands, by JSON pointer. Empty if unreadable."""
     from eaglelint.readers.documents import DocumentError, read_toml
 
     try:
-        document = read_toml(MappedText.whole(str(file), file.read_text(encoding="utf-8-sig")))
+        document = read_toml(MappedText.whole(file, Path(file).read_text(encoding="utf-8-sig")))
     except (DocumentError, OSError, ValueError):
         return {}
-    return {pointer: place.line for pointer, place in {**document.spans, **document.keys}.items()}
+    return {**document.spans, **document.keys}
 
 
 def _named(keys: Sequence[str | int]) -> str:

@@ -11,7 +11,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 FailOn = Literal["error", "warning", "info", "never"]
 
@@ -141,6 +145,11 @@ class Settings:
 
 def matches(patterns: Iterable[str], path: str) -> bool:
     """Whether a path matches one of some patterns as in .gitignore (a folder's pattern covers all below it)."""
+    return _spec(tuple(patterns)).match_file(path)
+
+
+@cache
+def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(patterns).match_file(path)
+    return GitIgnoreSpec.from_lines(patterns)
