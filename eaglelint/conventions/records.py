@@ -92,11 +92,11 @@ class IdLocation:
 class Reading:
     """One way in which the admitted releases of an engine read the ids of a drafter.
 
-    `first` and `last` are the admitted releases to which it applies. `rule` is an id rule, "ignored" when those releases
-    read no ids. `keys` are the JSON pointers in the drafter's config that are read, in order of preference, and `shifts`
-    what is added to the boundary for each. `default` and `reach` are formulas of N in boundaries. `zero`, `end` and
-    `outside` say what happens to boundary 0, boundary N and anything beyond. `tensor` is what is captured: "stream" is
-    the complete residual stream. `beyond` is True when all of it is newer than the last release that was read.
+    `first` and `last` are the admitted releases to which it applies. `rule` is an id rule, "ignored" when those
+    releases read no ids. `keys` are the JSON pointers in the drafter's config that are read, in order of preference,
+    and `shifts` what is added to the boundary for each. `default` and `reach` are formulas of N in boundaries. `zero`,
+    `end` and `outside` say what happens to boundary 0, boundary N and anything beyond. `tensor` is what is captured:
+    "stream" is the complete residual stream. `beyond` is True when it is newer than the last release that was read.
     """
 
     engine: str

@@ -6,15 +6,16 @@ the tests, not at run time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from packaging.version import Version
 
 from eaglelint._resources import data_root
 from eaglelint.conventions import versions
+from eaglelint.conventions.known import architectures_of
 from eaglelint.conventions.load import Entry, RunnerChoice, build, read_yaml
 from eaglelint.conventions.merge import generalise, merge
 from eaglelint.conventions.records import EngineDefect, IdLocation, Reading, Target, TargetLike
@@ -64,12 +65,15 @@ class Engine:
     ) -> tuple[Reading, ...]:
         """Every distinct way in which the admitted releases read the ids of a drafter for this target.
 
-        `specifier` is a PEP 440 specifier set or a release; None or "" admits every release. An unknown target gives one
-        reading when all targets of the release are read alike, else every alternative. Releases that can not serve the
-        target are left out, unless there is nothing else: then the one reading has the status "unsupported". `runner`
-        restricts vLLM's readings to one model runner ("V1", "V2") where something forces it.
+        `specifier` is a PEP 440 specifier set or a release; None or "" admits every release. An unknown target gives
+        one reading when all targets of the release are read alike, else every alternative. Releases that can not serve
+        the target are left out, unless there is nothing else: then the one reading has the status "unsupported".
+        `runner` restricts vLLM's readings to one model runner ("V1", "V2") where something forces it. Raises ValueError
+        for what is no specifier.
         """
-        subject = target if target is not None else Target()
+        subject: TargetLike = target if target is not None else Target()
+        if not subject.architectures and subject.model_type:
+            subject = Target(architectures_of(subject.model_type), subject.model_type, subject.depth)
         if self.versioning != "pep440":
             return merge([[r for r in self._at(None, subject, runner) if r.status != "unsupported"]])
         columns = [self._at(release, subject, runner) for release in versions.admitted(specifier, self.known)]
@@ -89,7 +93,7 @@ class Engine:
         return next((d for d in self.known_defects(version) if d.id == "cuda_graph_uses_default_layers"), None)
 
     def runners_for(self, version: str, target: TargetLike | None = None) -> tuple[str, ...]:
-        """The model runners that may serve this target in that release, the likelier first; ("",) where there is one."""
+        """The model runners that may serve this target in that release, likelier first; ("",) where there is one."""
         release = self._nearest(version)[-1:]
         row = next(iter(self._covering(self.runners, release)), None)
         return ("",) if row is None else row.choose(target if target is not None else Target(), self.traits)
@@ -186,7 +190,7 @@ def engine(name: str) -> Engine | None:
     return _load(stem) if stem else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _load(stem: str) -> Engine:
     raw = read_yaml(data_root("rules") / "conventions" / f"{stem}.yaml")
     entries, locations, runners, defects = build(raw)
@@ -206,5 +210,3 @@ def _load(stem: str) -> Engine:
         traits={k: tuple(v) for k, v in raw.get("traits", {}).items()},
         raw=raw,
     )
-
-

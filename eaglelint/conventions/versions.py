@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(text: str) -> Version | None:
     """The PEP 440 version of a text ("v0.5.9", "0.5.9+cu128"), None when it is none."""
     try:
@@ -32,7 +32,7 @@ def admitted(specifier: str | None, releases: Sequence[str]) -> tuple[str, ...]:
     """The releases that a specifier set admits, ascending; `releases` is the ascending list of those known.
 
     An exact pin of a release that is not in the list (newer, a nightly, a local build) is admitted as itself, and so is
-    the bound of a specifier that admits none of the list. A bare version is read as an exact pin; "" and None admit all.
+    the bound of a specifier that admits none of the list. A bare version is an exact pin; "" and None admit all.
     Raises ValueError for anything else.
     """
     text = (specifier or "").strip()
