@@ -133,7 +133,8 @@ def _message(file: Path, prefix: tuple[str, ...], problem: _Problem, places: Map
 
 def places_in(file: str) -> Mapping[str, Location]:
     """Where each key (or, in a list, each value) of a TOML file stands, by JSON pointer. Empty if unreadable."""
-    from eaglelint.readers.documents import DocumentError, read_toml
+    from eaglelint.errors import DocumentError
+    from eaglelint.readers.documents import read_toml
 
     try:
         document = read_toml(MappedText.whole(file, Path(file).read_text(encoding="utf-8-sig")))

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from eaglelint import catalog
+from eaglelint.errors import DocumentError, UnreadableSource
 from eaglelint.findings import Finding, Severity
 from eaglelint.location import Location, MappedText
 from eaglelint.settings import Settings, matches
@@ -59,11 +60,11 @@ class Verdict:
 
 def comments(source: Source) -> list[Comment]:
     """The ignore comments of a source, in order; none in a file that can not be decoded or can not hold any."""
-    if source.kind in ("json", "binary") or not _COMMENT_BYTES.search(source.data):
+    if source.kind in ("json", "binary"):
         return []
-    from eaglelint.project import UnreadableSource
-
     try:
+        if not _COMMENT_BYTES.search(source.data):
+            return []
         text = source.text
     except UnreadableSource:
         return []
@@ -230,8 +231,7 @@ class _Exceptions:
 
     def _span(self, path: str, pointer: str) -> tuple[int, int] | None:
         """Where the node at a pointer begins (with its key) and ends, in characters; None when there is none."""
-        from eaglelint.project import UnreadableSource
-        from eaglelint.readers.documents import DocumentError, read_json, read_toml, read_yaml
+        from eaglelint.readers.documents import read_json, read_toml, read_yaml
 
         source = self._sources.get(path)
         if source is None:
