@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eaglelint.errors import UsageError
+from eaglelint.errors import DocumentError, UsageError
 from eaglelint.location import Location, MappedText
 from eaglelint.settings import Settings
 
@@ -133,7 +133,6 @@ def _message(file: Path, prefix: tuple[str, ...], problem: _Problem, places: Map
 
 def places_in(file: str) -> Mapping[str, Location]:
     """Where each key (or, in a list, each value) of a TOML file stands, by JSON pointer. Empty if unreadable."""
-    from eaglelint.errors import DocumentError
     from eaglelint.readers.documents import read_toml
 
     try:

@@ -1,0 +1,6 @@
+"""`python -m eaglelint`."""
+
+from eaglelint.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""`eaglelint check`: lint files and folders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from eaglelint.report import FORMATS
+
+if TYPE_CHECKING:
+    from eaglelint.run import Result
+    from eaglelint.settings import Settings
+
+
+def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that are given one by one or with commas between them."""
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+def _outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """`FORMAT=FILE` as pairs."""
+    pairs = []
+    for value in values:
+        format_, found, file = value.partition("=")
+        if not found or not file or format_ not in FORMATS:
+            raise click.BadParameter(f"{value!r} is not FORMAT=FILE with a format of {', '.join(FORMATS)}")
+        pairs.append((format_, file))
+    return tuple(pairs)
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATHS]...")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="What is printed (text).")
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    callback=_outputs,
+    metavar="FORMAT=FILE",
+    help="Write a report to a file as well; may be repeated.",
+)
+@click.option("--select", multiple=True, callback=_names, metavar="RULES", help="Report only these rules.")
+@click.option("--extend-select", multiple=True, callback=_names, metavar="RULES", help="Report these rules as well.")
+@click.option("--ignore", multiple=True, callback=_names, metavar="RULES", help="Do not report these rules.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(("error", "warning", "info", "never")),
+    help="The least severity that makes the exit status 1 (warning).",
+)
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--config", metavar="FILE", help="Configuration, instead of the nearest above PATHS.")
+@click.option("--isolated", is_flag=True, help="Read no configuration.")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colours (auto).")
+@click.option("--verbose", is_flag=True, help="Show where eaglelint itself failed, if it did.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    format_: str,
+    outputs: tuple[tuple[str, str], ...],
+    select: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fail_on: str | None,
+    exit_zero: bool,
+    config: str | None,
+    isolated: bool,
+    color: str,
+    verbose: bool,
+) -> None:
+    """Lint files and folders (the current folder if none is named).
+
+    Rules are named by code (EGL401), by the beginning of codes (EGL4) or by slug (aux-layers-mismatch). The exit status
+    is 0 when all is well, 1 with findings at or above --fail-on, and 2 when the call is wrong or eaglelint failed.
+    """
+    from eaglelint.run import check
+
+    if config and isolated:
+        raise click.UsageError("--config and --isolated exclude each other")
+    paths = paths or (".",)
+    settings = _settings(paths, config, isolated, select, extend_select, ignore, fail_on)
+    result = check(paths, settings)
+    for kind, file in outputs:
+        _write(kind, file, result)
+    _print(format_, result, color)
+    if "github" in (format_, *(kind for kind, _ in outputs)):
+        _write_step_summary(result)
+    for traceback in result.tracebacks if verbose else ():
+        click.echo(f"eaglelint: internal error {traceback}", err=True)
+    ctx.exit(0 if exit_zero and result.status == 1 else result.status)
+
+
+def _settings(
+    paths: tuple[str, ...],
+    config: str | None,
+    isolated: bool,
+    select: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fail_on: str | None,
+) -> Settings:
+    """The configuration with what the command line says instead of it."""
+    from eaglelint.catalog import check_selector
+    from eaglelint.configuration import load
+    from eaglelint.settings import Settings
+
+    for selector in (*select, *extend_select, *ignore):
+        check_selector(selector)
+    settings = Settings() if isolated else load(paths, config)
+    return settings.changed(
+        select=select or settings.select,
+        extend_select=(*settings.extend_select, *extend_select),
+        ignore=(*settings.ignore, *ignore),
+        fail_on=fail_on or settings.fail_on,
+    )
+
+
+def _print(format_: str, result: Result, color: str) -> None:
+    """The report on standard output, whatever characters the terminal's encoding has."""
+    import sys
+
+    from eaglelint.report import render
+
+    colored = format_ == "text" and _wants_color(color)
+    text = render(format_, result, color=colored)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=colored)
+
+
+def _wants_color(color: str) -> bool:
+    """Whether to colour: --color, then $NO_COLOR, then $FORCE_COLOR, then whether a person is looking."""
+    import os
+    import sys
+
+    if color != "auto":
+        return color == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _write(format_: str, file: str, result: Result) -> None:
+    from eaglelint.errors import UsageError
+    from eaglelint.report import render
+
+    try:
+        with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(render(format_, result))
+    except OSError as error:
+        raise UsageError(f"can not write {file}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _write_step_summary(result: Result) -> None:
+    """Append the table to the summary of the GitHub step; without one, or where it can not be written, go on."""
+    import os
+
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return
+    from eaglelint.report.github import summary
+
+    try:
+        with open(file, "a", encoding="utf-8") as stream:
+            stream.write(summary(result))
+    except OSError as error:
+        click.echo(f"eaglelint: can not write the step summary: {(error.strerror or str(error)).lower()}", err=True)
