@@ -1,7 +1,7 @@
 """Places in files, and text that remembers where each of its characters came from.
 
 Offsets count characters (code points) of the decoded file, from 0. Lines and columns are 1-based; columns count
-characters. Code inside a string literal, a heredoc, a diff hunk or a block scalar becomes a `MappedText`, in which every
+characters. Code inside a string literal, a heredoc, a diff hunk or a block scalar becomes a `MappedText`, in which each
 character knows its offset in the outermost file, so that a finding always points into the file that a person edits.
 """
 
@@ -48,6 +48,11 @@ class LineMap:
         """The offset of a 1-based line and column, clipped to the file."""
         row = max(1, min(line, len(self._starts)))
         return max(0, min(self._starts[row - 1] + column - 1, self.length))
+
+    def span(self, line: int) -> tuple[int, int]:
+        """The offsets at which a 1-based line begins and ends, line break included; lines are clipped to the file."""
+        row = max(1, min(line, len(self._starts)))
+        return self._starts[row - 1], self._starts[row] if row < len(self._starts) else self.length
 
     def location(self, start: int, end: int) -> Location:
         """The location of the offsets `start` to `end`."""

@@ -68,7 +68,7 @@ def check(paths: Sequence[str], settings: Settings, checks: Checks | None = None
     project = discover(paths, settings=settings)
     facts = read(project, settings, guard)
     pipelines = tuple(guard.each("the linking of files to pipelines", Location("."), lambda: link(facts, settings)))
-    found = [*_unreadable(facts), *_unresolved(facts), *_checked(pipelines, facts, checks, guard)]
+    found = list(_checked(pipelines, facts, checks, guard))
     found = _arbitrated(_distinct(configured([*found, *guard.findings], settings)))
     verdict = suppress(found, project.sources, settings)
     kept = [*verdict.kept, *configured(verdict.unused, settings)]
@@ -80,21 +80,6 @@ def check(paths: Sequence[str], settings: Settings, checks: Checks | None = None
         tracebacks=tuple(guard.tracebacks),
         fail_on=settings.fail_on,
     )
-
-
-def _unreadable(facts: Facts) -> Iterator[Finding]:
-    for fact in facts.unreadable:
-        if fact.evidence:
-            yield Finding("EGL001", "warning", f"can not be read: {fact.reason}", fact.where)
-
-
-def _unresolved(facts: Facts) -> Iterator[Finding]:
-    from eaglelint.facts import Step
-
-    for fact in facts.unresolved:
-        message = f"which hidden states are captured here can not be told from the files: {fact.missing}"
-        related = (Step(fact.at, "the value that is not known"),) if fact.at else ()
-        yield Finding("EGL002", "info", message, fact.where, related=related)
 
 
 def _checked(pipelines: Sequence[Pipeline], facts: Facts, checks: Checks | None, guard: Guard) -> Iterator[Finding]:

@@ -103,13 +103,14 @@ def _lines_held(text: MappedText, line: int, marker: str, alone: bool) -> Collec
     below = line + 1
     while below < last and _line(text, below).strip(" \t+").startswith(marker):
         below += 1
-    while below < last and _line(text, below).endswith("\\"):
+    while below <= last and _line(text, below).endswith("\\"):
         below += 1
     return range(line, below + 1)
 
 
 def _line(text: MappedText, line: int) -> str:
-    return text.text[text.lines.offset(line, 1) : text.lines.offset(line + 1, 1)].rstrip("\r\n")
+    start, end = text.lines.span(line)
+    return text.text[start:end].rstrip("\r\n")
 
 
 def places(finding: Finding) -> Iterator[Location]:

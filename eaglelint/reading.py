@@ -1,0 +1,129 @@
+"""From sources to facts: every reader on every source it knows, then the analyser on everything that holds Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from eaglelint.errors import DocumentError, UnreadableError
+from eaglelint.evidence import speaks_of_eagle
+from eaglelint.facts import (
+    Assembly,
+    Capture,
+    Defect,
+    DrafterConfig,
+    EnginePin,
+    EnvironmentSetting,
+    Facts,
+    Label,
+    Launch,
+    ScriptRun,
+    TargetConfig,
+    Unreadable,
+    Unresolved,
+)
+from eaglelint.guard import Guard
+from eaglelint.location import Location
+from eaglelint.settings import Settings
+
+if TYPE_CHECKING:
+    from eaglelint.project import Project, Source
+
+#: The field of `Facts` that holds each kind of fact.
+_FIELDS: dict[type[Any], str] = {
+    DrafterConfig: "drafters",
+    TargetConfig: "targets",
+    Launch: "launches",
+    EnginePin: "pins",
+    ScriptRun: "runs",
+    EnvironmentSetting: "environment",
+    Capture: "captures",
+    Assembly: "assemblies",
+    Label: "labels",
+    Defect: "defects",
+    Unresolved: "unresolved",
+    Unreadable: "unreadable",
+}
+#: A model's config.json has one of these keys; other JSON is only parsed when it speaks of EAGLE-3.
+_CONFIG_KEYS = (b'"architectures"', b'"model_type"', b'"num_hidden_layers"', b'"hidden_size"')
+
+
+class _Reader(NamedTuple):
+    """A reader: what it is called in messages, the kinds it is for (None: all text), what it makes of a source."""
+
+    name: str
+    kinds: frozenset[str] | None
+    read: Callable[[Source], Iterable[Any]]
+
+
+def read(project: Project, settings: Settings, guard: Guard) -> Facts:
+    """Everything that the files of a project say. A file that a reader can not read becomes an `Unreadable`."""
+    found: dict[str, list[Any]] = {field: [] for field in _FIELDS.values()}
+    found["unreadable"] += project.unreadable
+    for source in project.sources:
+        for reader in _readers():
+            if reader.kinds is None or source.kind in reader.kinds:
+                _add(found, guard.each(reader.name, Location(source.path), partial(_readable, reader.read, source)))
+    _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
+    return _facts(found)
+
+
+def _readers() -> tuple[_Reader, ...]:
+    from eaglelint.readers.launch import read_launches
+    from eaglelint.readers.pins import read_pins
+
+    return (
+        _Reader("the reader of model configs", frozenset({"json"}), _read_config),
+        _Reader("the reader of engine releases", None, read_pins),
+        _Reader("the reader of launch commands", None, read_launches),
+    )
+
+
+def _read_config(source: Source) -> Iterator[DrafterConfig | TargetConfig]:
+    data = source.data
+    if not any(key in data for key in _CONFIG_KEYS) and not speaks_of_eagle(data):
+        return
+    from eaglelint.readers.documents import read_json
+    from eaglelint.readers.drafter import read_config
+
+    config = read_config(source, read_json(source.text))
+    if config is not None:
+        yield config
+
+
+def _readable(read_one: Callable[[Source], Iterable[Any]], source: Source) -> Iterator[Any]:
+    """What a reader yields; where it can not go on, an `Unreadable` in its place. Binary files have their own readers."""
+    if source.kind == "binary":
+        return
+    try:
+        yield from read_one(source)
+    except DocumentError as error:
+        if not error.template:
+            yield Unreadable(error.where, error.reason, _speaks(source))
+    except UnreadableError as error:
+        yield Unreadable(error.where, error.reason, _speaks(source))
+
+
+def _speaks(source: Source) -> bool:
+    try:
+        return speaks_of_eagle(source.data)
+    except UnreadableError:
+        return True  # it can not even be looked at
+
+
+def _analysed(project: Project, settings: Settings, facts: Facts) -> Iterable[Any]:
+    from eaglelint.analyser.read import analyse
+
+    return analyse(project.sources, facts)
+
+
+def _add(found: dict[str, list[Any]], facts: Iterable[Any]) -> None:
+    for fact in facts:
+        entries = found[_FIELDS[type(fact)]]
+        if not isinstance(fact, Unreadable) or fact not in entries:  # two readers may stumble over the same place
+            entries.append(fact)
+
+
+def _facts(found: dict[str, list[Any]]) -> Facts:
+    return Facts(**{field: tuple(entries) for field, entries in found.items()})
