@@ -1,0 +1,91 @@
+"""Which releases of an engine a launch runs with, and which engines the project has besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from eaglelint.conventions.table import engine as known_engine
+from eaglelint.facts import EnginePin, Launch
+from eaglelint.linking import paths
+from eaglelint.linking.records import Release
+from eaglelint.location import Location
+
+
+def canonical(name: str) -> str:
+    """The table's name of an engine or package; the name itself when the tables do not have it."""
+    known = known_engine(name)
+    return known.name if known is not None else name.strip().lower().replace("_", "-")
+
+
+def configured(engines: Mapping[str, str], file: str) -> tuple[Release, ...]:
+    """The releases that the configuration states for engines."""
+    return tuple(_stated(name, text, file) for name, text in engines.items())
+
+
+def stated(text: str, file: str) -> Release | None:
+    """The release of one pipeline's `engine = "sglang==0.5.9"`; None for an empty text."""
+    if not text:
+        return None
+    at = next((place for place, sign in enumerate(text) if sign in "=<>~! "), len(text))
+    return _stated(text[:at], text[at:].strip(), file)
+
+
+def _stated(name: str, text: str, file: str) -> Release:
+    specifier = text if not text or text[0] in "=<>~!" else f"=={text}"
+    exact = specifier[2:].strip() if specifier.startswith("==") and "," not in specifier else ""
+    return Release(canonical(name), specifier, "" if exact.endswith("*") else exact, Location(file) if file else None)
+
+
+def for_launch(launch: Launch, pins: Sequence[EnginePin], settings: Sequence[Release]) -> tuple[Release, ...]:
+    """The releases that a launch may run with; one entry for each pin that counts.
+
+    The configuration comes first, then pins of the same service, stage or job, then the project-wide pins of the
+    nearest folder above the launch, then those of the whole project. Without any, every release.
+    """
+    name = canonical(launch.engine)
+    said = tuple(release for release in settings if release.engine == name)
+    if said:
+        return said
+    mine = [pin for pin in pins if canonical(pin.package) == name]
+    unit = [pin for pin in mine if launch.unit and pin.unit == launch.unit]
+    same = [pin for pin in unit if pin.where.path == launch.where.path]
+    same = same or [p for p in unit if paths.is_above(paths.folder_of(p.where.path), launch.where.path)]
+    wide = [pin for pin in mine if not pin.unit or (not launch.unit and pin.where.path == launch.where.path)]
+    above = [pin for pin in wide if paths.is_above(paths.folder_of(pin.where.path), launch.where.path)]
+    deepest = max((len(paths.parts(paths.folder_of(pin.where.path))) for pin in above), default=0)
+    near = [pin for pin in above if len(paths.parts(paths.folder_of(pin.where.path))) == deepest]
+    chosen = same or near or wide
+    if not chosen and launch.unit == "":
+        chosen = mine
+    return narrowed(Release.of(name, pin) for pin in chosen) or (Release(name),)
+
+
+def only_pinned(pins: Sequence[EnginePin], settings: Sequence[Release], served: Iterable[str]) -> tuple[Release, ...]:
+    """The releases of engines that nothing in the project starts; `served` are the engines that something starts."""
+    started = set(served)
+    found = [release for release in settings if release.engine not in started]
+    named = {release.engine for release in found} | started
+    for name in dict.fromkeys(canonical(pin.package) for pin in pins):
+        if name not in named and known_engine(name) is not None:
+            found += narrowed(Release.of(name, pin) for pin in pins if canonical(pin.package) == name)
+    return tuple(found)
+
+
+def narrowed(releases: Iterable[Release]) -> tuple[Release, ...]:
+    """Releases without repetitions, and without ranges that an exact pin (a lock file) already resolves."""
+    every = list(releases)
+    exact = [release.exact for release in every if release.exact]
+    kept: dict[tuple[str, str, str], Release] = {}
+    for release in every:
+        if release.exact or release.unknown or not any(_admits(release.specifier, version) for version in exact):
+            kept.setdefault((release.specifier, release.exact, release.unknown), release)
+    return tuple(kept.values())
+
+
+def _admits(specifier: str, version: str) -> bool:
+    try:
+        return SpecifierSet(specifier).contains(version, prereleases=True)
+    except InvalidSpecifier:
+        return False

@@ -1,0 +1,75 @@
+"""What each engine in use makes of a drafter: one `Serving` for each way in which its admitted releases read ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from eaglelint.conventions.records import Reading
+from eaglelint.conventions.table import engine as known_engine
+from eaglelint.facts import Launch, LayerIds
+from eaglelint.linking.methods import method
+from eaglelint.linking.records import Release, Serving, Target
+
+
+def servings(
+    lists: Sequence[LayerIds],
+    value: Callable[[str], Any],
+    launch: Launch | None,
+    releases: Sequence[Release],
+    target: Target | None,
+    assumed: str = "",
+) -> Iterator[Serving]:
+    """What a launch (or an engine that is only pinned) makes of the id lists of a drafter.
+
+    `value` gives the drafter's config by JSON pointer. A launch whose method captures no auxiliary states, and an
+    engine that the tables do not have, give nothing.
+    """
+    if launch is not None and not method(launch).captures:
+        return
+    for release in releases:
+        engine = known_engine(release.engine)
+        if engine is None:
+            continue
+        try:
+            readings = engine.readings(release.specifier, target)
+        except ValueError:
+            readings = engine.readings(None, target)
+        for reading in readings:
+            ids = taken(reading, lists, launch)
+            reasons = (assumed, release.assumed, target.assumed if target is not None else "")
+            draft = launch.draft.assumed if launch is not None and launch.draft is not None else ""
+            yield Serving(
+                reading=reading,
+                release=release,
+                launch=launch,
+                target=target,
+                ids=ids,
+                unread=tuple(entry for entry in lists if entry is not ids and entry.key not in reading.keys),
+                off=switched_off(reading, value),
+                assumed=next((reason for reason in (*reasons, draft) if reason), ""),
+            )
+
+
+def taken(reading: Reading, lists: Sequence[LayerIds], launch: Launch | None) -> LayerIds | None:
+    """The id list that a reading takes: that of a launch argument, else the first of its keys that is given."""
+    for name in reading.arguments:
+        argument = launch.get(name) if launch is not None else None
+        if argument is not None and isinstance(argument.value.value, (list, tuple)):
+            return LayerIds(name, tuple(argument.value.value), argument.where)
+    if reading.rule == "ignored":
+        return None
+    for key in reading.keys:
+        for entry in lists:
+            if entry.key == key:
+                return entry
+    return None
+
+
+def switched_off(reading: Reading, value: Callable[[str], Any]) -> bool:
+    """Whether a key of the drafter's config switches the capture off for this reading."""
+    for gate in reading.gates:
+        given = value(gate.pointer)
+        if given is False or (given is None and not gate.missing):
+            return True
+    return False

@@ -1,0 +1,187 @@
+"""Pipelines: the facts that belong to one drafter, from the capture over data, training and config to the server.
+
+Linked by explicit configuration first, then by paths that name each other, then by being the only candidate in the
+project. What can not be linked is not guessed: it becomes an `Ambiguity` (EGL004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from eaglelint.conventions.known import KnownDrafter
+from eaglelint.facts import Assembly, Capture, Defect, DrafterConfig, Facts, Label, Launch, LayerIds, Unresolved
+from eaglelint.linking import evidence, heads, releases, serving, targets, training
+from eaglelint.linking.heads import Head
+from eaglelint.linking.records import Ambiguity, Evidence, Release, Serving, Target, Training
+from eaglelint.location import Location
+from eaglelint.settings import PipelineSettings, Settings
+
+__all__ = ["Ambiguity", "Evidence", "Pipeline", "Release", "Serving", "Target", "Training", "link"]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Everything that belongs to one drafter.
+
+    `name` is its folder or Hub id, "" for code that belongs to no drafter. `drafter` is its config, None for a head
+    that is known only by its Hub id; `published` what is known of such a head. `method` is the kind of head.
+    `id_lists` are the ids that it declares, in file order; `declared` is False when it is not known which. `template`
+    marks a config that is no checkpoint's (the draft config of a training run beside an exported head), and
+    `served_elsewhere` a drafter without a launch in a project that serves another one.
+    """
+
+    name: str
+    where: Location
+    drafter: DrafterConfig | None = None
+    published: KnownDrafter | None = None
+    method: str = "unknown"
+    id_lists: tuple[LayerIds, ...] = ()
+    declared: bool = True
+    template: bool = False
+    target: Target | None = None
+    launches: tuple[Launch, ...] = ()
+    servings: tuple[Serving, ...] = ()
+    evidence: Evidence = field(default_factory=Evidence)
+    captures: tuple[Capture, ...] = ()
+    assemblies: tuple[Assembly, ...] = ()
+    labels: tuple[Label, ...] = ()
+    defects: tuple[Defect, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+    ambiguities: tuple[Ambiguity, ...] = ()
+    served_elsewhere: bool = False
+
+    @property
+    def depth(self) -> int:
+        """N of the target in decoder layers, 0 when not known."""
+        return self.target.depth if self.target is not None else 0
+
+    @property
+    def training(self) -> Training | None:
+        """What the head was trained on, when the best evidence says one thing."""
+        return self.evidence.clear
+
+
+def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
+    """One pipeline for each drafter of the project, and one without a drafter for the code that belongs to none."""
+    every = heads.find(facts, settings)
+    owned = evidence.attribute(facts, every, settings)
+    served = any(head.launches for head in every)
+    pipelines = [_pipeline(head, owned.of(index), facts, settings, served) for index, head in enumerate(every)]
+    rest = owned.rest
+    if not rest.empty or owned.ambiguities:
+        target = _rest_target(facts, settings)
+        pipelines.append(
+            Pipeline(
+                name="",
+                where=rest.where or Location("."),
+                target=target,
+                captures=rest.captures,
+                assemblies=rest.assemblies,
+                labels=rest.labels,
+                defects=rest.defects,
+                unresolved=rest.unresolved,
+                ambiguities=owned.ambiguities,
+            )
+        )
+    return tuple(pipelines)
+
+
+def _pipeline(head: Head, share: evidence.Share, facts: Facts, settings: Settings, served: bool) -> Pipeline:
+    target = _target(head, share, facts, settings)
+    depth = target.depth if target is not None else 0
+    known = evidence_of(head, share, depth)
+    return Pipeline(
+        name=head.name,
+        where=head.where,
+        drafter=head.config,
+        published=head.published,
+        method=head.method,
+        id_lists=head.id_lists,
+        declared=head.declared,
+        template=head.template,
+        target=target,
+        launches=head.launches,
+        servings=tuple(_servings(head, target, facts, settings, served)),
+        evidence=known,
+        captures=share.captures,
+        assemblies=share.assemblies,
+        labels=share.labels,
+        defects=share.defects,
+        unresolved=share.unresolved,
+        served_elsewhere=served and not head.launches,
+    )
+
+
+def evidence_of(head: Head, share: evidence.Share, depth: int) -> Evidence:
+    """What is known of the training of a head: its published record, else what the code of the project does."""
+    if head.published is not None and head.config is None:
+        said = training.published(head.published, head.where)
+        return Evidence((said,), (said,)) if said is not None else Evidence()
+    return training.weigh(share.assemblies, share.captures, share.defects, depth)
+
+
+def _servings(head: Head, target: Target | None, facts: Facts, settings: Settings, served: bool) -> Sequence[Serving]:
+    if head.method != "eagle3" or head.template or not head.declared:
+        return ()
+    stated = releases.configured(settings.engines, settings.file)
+    own = releases.stated(head.settings.engine, settings.file) if head.settings is not None else None
+    if own is not None:
+        same = tuple(release for release in stated if release.engine == own.engine)
+        stated = (*((own,) if own.specifier or not same else same), *(r for r in stated if r.engine != own.engine))
+    found: list[Serving] = []
+    for launch in head.launches:
+        mine = _launch_target(launch, target, facts, head.settings, settings)
+        chosen = releases.for_launch(launch, facts.pins, stated)
+        assumed = head.guesses.get(launch.where, "")
+        found += serving.servings(head.id_lists, head.value, launch, chosen, mine, assumed)
+    if not head.launches and not served:
+        started = {releases.canonical(launch.engine) for launch in facts.launches}
+        for release in releases.only_pinned(facts.pins, stated, started):
+            if own is None or release.engine == own.engine:
+                found += serving.servings(head.id_lists, head.value, None, [release], target)
+    return found
+
+
+def _launch_target(
+    launch: Launch, target: Target | None, facts: Facts, own: PipelineSettings | None, settings: Settings
+) -> Target | None:
+    """The target that a launch serves: its model argument, else that of the pipeline."""
+    stated = _stated_target(own, facts, settings)
+    if stated is not None:
+        return stated
+    found = targets.find(launch.target, facts.targets)
+    if found is None or (not found.depth and not found.architectures):
+        return target or found
+    return found
+
+
+def _stated_target(own: PipelineSettings | None, facts: Facts, settings: Settings) -> Target | None:
+    if own is not None and own.target:
+        return targets.configured(own.target, facts.targets, settings.file)
+    return targets.configured(settings.target, facts.targets, settings.file)
+
+
+def _target(head: Head, share: evidence.Share, facts: Facts, settings: Settings) -> Target | None:
+    """The target of a drafter: stated, launched, named by its config, its record or the capture, or the only one."""
+    stated = _stated_target(head.settings, facts, settings)
+    if stated is not None:
+        return stated
+    named: list[Target | None] = [targets.find(launch.target, facts.targets) for launch in head.launches]
+    if head.config is not None:
+        named.append(targets.hinted(head.config, facts.targets))
+    if head.published is not None:
+        named.append(targets.by_name(head.published.target, head.where))
+    evident = [fact.target for fact in share.assemblies] + [fact.target for fact in share.captures]
+    named += [targets.find(value, facts.targets) for value in evident]
+    if len(facts.targets) == 1 and facts.targets[0].depth:
+        named.append(targets.of_config(facts.targets[0]))
+    known = [target for target in named if target is not None]
+    return next((target for target in known if target.depth), known[0] if known else None)
+
+
+def _rest_target(facts: Facts, settings: Settings) -> Target | None:
+    stated = targets.configured(settings.target, facts.targets, settings.file)
+    if stated is not None:
+        return stated
+    return targets.of_config(facts.targets[0]) if len(facts.targets) == 1 and facts.targets[0].depth else None
