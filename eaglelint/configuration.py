@@ -64,7 +64,7 @@ def _section(file: Path) -> Mapping[str, Any] | None:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise UsageError(f"{_shown(file)}: can not be read: {error.strerror or error}") from error
+        raise UsageError(f"{_shown(file)}: can not be read: {(error.strerror or str(error)).lower()}") from error
     own = file.name != "pyproject.toml"
     if not own and b"eaglelint" not in data:
         return None
@@ -76,7 +76,7 @@ def _section(file: Path) -> Mapping[str, Any] | None:
         value: dict[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         if own or _SECTION.search(data):
-            raise UsageError(f"{_shown(file)}{_line_in(error)}: not valid TOML: {_reason(error)}") from error
+            raise UsageError(f"{_shown(file)}{_line_in(error, data)}: not valid TOML: {_reason(error)}") from error
         return None
     if own:
         return value
@@ -93,9 +93,12 @@ def _reason(error: Exception) -> str:
     return re.sub(r" \(at (line|end).*", "", str(error))
 
 
-def _line_in(error: Exception) -> str:
+def _line_in(error: Exception, data: bytes) -> str:
+    """The line that a TOML error names, as it stands in messages."""
     line = re.search(r"at line (\d+)", str(error))
-    return f":{line[1]}" if line else ""
+    if line:
+        return f":{line[1]}"
+    return f":{len(data.rstrip().splitlines())}" if "end of document" in str(error) else ""
 
 
 def _shown(file: Path) -> str:
