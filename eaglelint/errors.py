@@ -10,7 +10,7 @@ class UsageError(Exception):
 
 
 class UnreadableError(Exception):
-    """A file can not be read as what it is: `where` is the place, `reason` says why in words that follow the path."""
+    """A file can not be read as what it is: `where` is the place, `reason` says why, as after "can not be read:"."""
 
     def __init__(self, where: Location, reason: str) -> None:
         super().__init__(where, reason)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from eaglelint.boundary import State
-from eaglelint.location import Location
+from eaglelint.location import Location, MappedText
 
 Confidence = Literal["proven", "likely", "possible"]
 
@@ -43,13 +43,17 @@ class Document:
     """A JSON, YAML or TOML document with the place of each of its nodes.
 
     Pointers are JSON pointers (`/eagle_config/use_aux_hidden_state`, "" for the root). `spans` holds the place of each
-    value, `keys` the place of the key of each mapping entry.
+    value, `keys` the place of the key of each mapping entry. `texts` holds the content of each string, decoded, with
+    the place of each character, so that a command or JSON inside it points into the file. `duplicates` are the places
+    of keys that a later one of the same name overrides.
     """
 
     path: str
     value: Any
     spans: Mapping[str, Location]
     keys: Mapping[str, Location]
+    texts: Mapping[str, MappedText] = field(default_factory=dict, repr=False, compare=False)
+    duplicates: tuple[Location, ...] = ()
 
     def get(self, pointer: str, default: Any = None) -> Any:
         """The value at a pointer, or `default` when there is none."""

@@ -56,9 +56,9 @@ class Source:
             with self.file.open("rb") as stream:
                 data = stream.read(limit + 1)
         except OSError as error:
-            raise UnreadableSource(Location(self.path), f"can not be read: {_why(error)}") from None
+            raise UnreadableSource(Location(self.path), _why(error)) from None
         if len(data) > limit:
-            raise UnreadableSource(Location(self.path), f"is larger than the {limit // _MIB} MiB that are read")
+            raise UnreadableSource(Location(self.path), f"larger than the {limit // _MIB} MiB that are read")
         return data
 
     @cached_property
@@ -164,7 +164,9 @@ class _Walk:
                 with os.scandir(path) as found:
                     entries = sorted(found, key=lambda entry: entry.name)
             except OSError as error:
-                self.unreadable.append(Unreadable(Location(self._shown(path)), f"can not be listed: {_why(error)}"))
+                self.unreadable.append(
+                    Unreadable(Location(self._shown(path)), f"the folder can not be listed: {_why(error)}")
+                )
                 continue
             if path != folder and any(entry.name in ("pyvenv.cfg", "conda-meta") for entry in entries):
                 continue  # a virtual environment under a name of its own
@@ -200,11 +202,11 @@ class _Walk:
             if size > limit and kind != "binary":
                 with open(path, "rb") as stream:
                     evidence = speaks_of_eagle(stream.read(_GLANCE))
-                reason = f"is {size // _MIB} MiB large, more than the {limit // _MIB} MiB that are read"
+                reason = f"{size // _MIB} MiB large, more than the {limit // _MIB} MiB that are read"
                 self.unreadable.append(Unreadable(Location(shown), reason, evidence))
                 return
         except OSError as error:
-            self.unreadable.append(Unreadable(Location(shown), f"can not be read: {_why(error)}"))
+            self.unreadable.append(Unreadable(Location(shown), _why(error)))
             return
         self.sources[real] = Source(shown, kind, Path(path))
 
@@ -275,7 +277,7 @@ def _decode(data: bytes, path: str, kind: str) -> str:
     A byte order mark is no part of the text, except in JSON, whose readers refuse it.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UnreadableSource(Location(path), "is UTF-16, not UTF-8")
+        raise UnreadableSource(Location(path), "UTF-16, not UTF-8")
     encoding = "utf-8" if kind == "json" else "utf-8-sig"
     if kind == "python":
         try:
@@ -291,9 +293,9 @@ def _decode(data: bytes, path: str, kind: str) -> str:
         before = LineMap(path, error.object[: error.start].decode(error.encoding, "replace") + " ")
         where = before.location(before.length - 1, before.length)
         byte = error.object[error.start]
-        raise UnreadableSource(where, f"is not {error.encoding.upper()}: byte 0x{byte:02x}") from None
+        raise UnreadableSource(where, f"not {error.encoding.upper()}: byte 0x{byte:02x}") from None
     except (LookupError, ValueError) as error:  # a codec that is not for text
-        raise UnreadableSource(_coding_line(data, path), f"can not be decoded: {error}") from None
+        raise UnreadableSource(_coding_line(data, path), str(error)) from None
 
 
 def _coding_line(data: bytes, path: str) -> Location:
