@@ -1,0 +1,142 @@
+"""`eaglelint check`: formats, files, colours and the exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def test_the_report_of_a_broken_config(eaglelint, broken: Path):
+    done = eaglelint("check")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert done.stdout.startswith("drafter/config.json:")
+    assert " warning EGL001 unreadable-source\n" in done.stdout
+    assert done.stdout.endswith("\n\n1 warning in 1 file\n")
+    assert "^" in done.stdout
+
+
+def test_a_clean_project(eaglelint, tmp_path: Path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = eaglelint("check", ".")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "no findings in 1 file\n", "")
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "github"])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ([], 1),
+        (["--fail-on", "info"], 1),
+        (["--fail-on", "warning"], 1),
+        (["--fail-on", "error"], 0),
+        (["--fail-on", "never"], 0),
+        (["--exit-zero"], 0),
+        (["--ignore", "unreadable-source"], 0),
+        (["--ignore", "EGL0"], 0),
+        (["--select", "EGL002"], 0),
+        (["--select", "EGL001"], 1),
+        (["--select", "EGL002", "--extend-select", "EGL001"], 1),
+    ],
+)
+def test_the_status_does_not_depend_on_the_format(eaglelint, broken: Path, format_, arguments, status):
+    done = eaglelint("check", "--format", format_, *arguments)
+    assert done.returncode == status, done.stdout + done.stderr
+
+
+def test_the_configuration_is_used_unless_told_otherwise(eaglelint, broken: Path):
+    (broken / "eaglelint.toml").write_text('fail-on = "error"\n')
+    assert eaglelint("check").returncode == 0
+    assert eaglelint("check", "--fail-on", "warning").returncode == 1
+    assert eaglelint("check", "--isolated").returncode == 1
+    (broken / "other.toml").write_text('ignore = ["EGL001"]\n')
+    assert eaglelint("check", "--config", "other.toml").stdout.startswith("no findings")
+
+
+def test_paths_of_a_report_are_relative_to_the_working_directory(eaglelint, broken: Path):
+    (broken / "elsewhere").mkdir()
+    report = json.loads(eaglelint("check", "--format", "json", "..", cwd=broken / "elsewhere").stdout)
+    assert [finding["path"] for finding in report["findings"]] == ["../drafter/config.json"]
+
+
+def test_reports_to_files_beside_the_one_that_is_printed(eaglelint, broken: Path):
+    done = eaglelint("check", "--output", "json=a.json", "--output", "github=b.txt")
+    assert done.returncode == 1
+    assert done.stdout.startswith("drafter/config.json:")
+    assert json.loads((broken / "a.json").read_text())["summary"]["warnings"] == 1
+    assert (broken / "b.txt").read_text().startswith("::warning file=drafter/config.json,line=")
+
+
+def test_a_file_that_can_not_be_written_ends_with_status_2(eaglelint, broken: Path):
+    done = eaglelint("check", "--output", "json=missing/a.json")
+    assert (done.returncode, done.stderr) == (2, "eaglelint: can not write missing/a.json: no such file or directory\n")
+
+
+def test_the_step_summary_is_appended_to(eaglelint, broken: Path):
+    file = broken / "summary"
+    file.write_text("before\n")
+    done = eaglelint("check", "--format", "github", env={"GITHUB_STEP_SUMMARY": str(file)})
+    assert done.returncode == 1
+    assert file.read_text().startswith("before\n### eaglelint: 1 warning in 1 file\n")
+    done = eaglelint("check", "--format", "github", env={"GITHUB_STEP_SUMMARY": str(broken / "no" / "file")})
+    assert done.returncode == 1
+    assert "can not write the step summary: no such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "colored"),
+    [
+        ([], {}, False),
+        ([], {"FORCE_COLOR": "1"}, True),
+        ([], {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ([], {"FORCE_COLOR": "1", "NO_COLOR": ""}, True),
+        (["--color", "always"], {"NO_COLOR": "1"}, True),
+        (["--color", "never"], {"FORCE_COLOR": "1"}, False),
+        (["--format", "json"], {"FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_colours(eaglelint, broken: Path, arguments, env, colored):
+    assert ("\x1b[" in eaglelint("check", *arguments, env=env).stdout) is colored
+
+
+def test_a_terminal_without_unicode_gets_escapes(eaglelint, broken: Path):
+    (broken / "drafter").rename(broken / "größe")
+    done = eaglelint("check", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert done.returncode == 1
+    assert done.stdout.startswith("gr\\xf6\\xdfe/config.json:")
+
+
+def test_a_path_that_begins_with_a_dash(eaglelint, broken: Path):
+    (broken / "drafter").rename(broken / "-x")
+    assert eaglelint("check", "--", "-x").returncode == 1
+
+
+def test_a_reader_that_stops_reading_is_no_error(broken: Path):
+    import subprocess
+
+    done = subprocess.run(
+        f"{sys.executable} -m eaglelint check --format json | head -c 1",
+        shell=True,
+        cwd=broken,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "{"
+    assert "Traceback" not in done.stderr
+
+
+def test_an_empty_folder(eaglelint, tmp_path: Path):
+    done = eaglelint("check")
+    assert (done.returncode, done.stdout) == (0, "no files to check\n")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not bind this user")
+def test_a_folder_without_permission_is_a_finding(eaglelint, broken: Path):
+    (broken / "closed").mkdir(mode=0o000)
+    done = eaglelint("check")
+    assert "closed:1:1 warning EGL001" in done.stdout
+    assert "drafter/config.json" in done.stdout
