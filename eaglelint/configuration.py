@@ -204,9 +204,13 @@ def _mistakes(settings: Settings) -> Iterator[_Problem]:
         if entry.pointer and not entry.pointer.startswith("/"):
             yield _Problem(("exceptions", index, "pointer"), f"a JSON pointer begins with '/': {entry.pointer!r}")
     for engine, release in settings.engines.items():
+        yield from _tried(("engines", engine), _check_engine, engine)
         yield from _tried(("engines", engine), _check_release, release)
     for index, pipeline in enumerate(settings.pipeline):
         wanted = re.sub(r"^[\w.-]*", "", pipeline.engine).strip()
+        name = pipeline.engine[: len(pipeline.engine) - len(wanted)].strip()
+        if name:
+            yield from _tried(("pipeline", index, "engine"), _check_engine, name)
         if wanted:
             yield from _tried(("pipeline", index, "engine"), _check_release, wanted)
     if settings.target and settings.target.depth is not None and settings.target.depth < 1:
@@ -221,6 +225,18 @@ def _tried(keys: tuple[str | int, ...], test: Any, value: str) -> Iterator[_Prob
         test(value)
     except UsageError as error:
         yield _Problem(keys, str(error))
+
+
+def _check_engine(name: str) -> None:
+    """Refuse what is nearly an engine; one that eaglelint knows nothing of may be named."""
+    from difflib import get_close_matches
+
+    from eaglelint.conventions.table import engines
+
+    plain = name.lower().replace("_", "-")
+    near = get_close_matches(plain, engines(), n=1, cutoff=0.75)
+    if near and near[0] != plain:
+        raise UsageError(f"unknown engine {name!r}; did you mean {near[0]!r}?")
 
 
 def _check_release(release: str) -> None:

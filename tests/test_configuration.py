@@ -148,6 +148,11 @@ def test_a_file_can_be_named(here: Path):
             '[[pipeline]]\ndrafter = "d"\nengine = "sglang = 0.5"',
             "eaglelint.toml:3: '= 0.5' is neither a version nor a range of versions",
         ),
+        ('[engines]\nsgland = "0.5.9"', "eaglelint.toml:2: unknown engine 'sgland'; did you mean 'sglang'?"),
+        (
+            '[[pipeline]]\ndrafter = "d"\nengine = "vlm>=0.12"',
+            "eaglelint.toml:3: unknown engine 'vlm'; did you mean 'vllm'?",
+        ),
         ("[target]\ndepth = 0", "eaglelint.toml:2: 'target.depth' must be at least 1"),
         (
             '[[exceptions]]\npath = "a"\nrule = "EGL001"\npointer = "x"',
