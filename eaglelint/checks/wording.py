@@ -1,0 +1,144 @@
+"""The words of findings: what was trained and where that was read, what an engine makes of ids, what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from eaglelint.boundary import difference, show, show_ids
+from eaglelint.checks.judging import Verdict
+from eaglelint.conventions.records import Reading
+from eaglelint.conventions.rules import MEANING, NOWHERE
+from eaglelint.conventions.table import engine as known_engine
+from eaglelint.facts import Step
+from eaglelint.linking.records import Serving, Target, Training, title
+from eaglelint.location import Location
+from eaglelint.pipeline import Pipeline
+
+
+def listed(items: Iterable[str], last: str = "and") -> str:
+    """A list in words: "a, b and c"."""
+    every = list(dict.fromkeys(items))
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} {last} {every[-1]}" if every else ""
+
+
+def numbers(boundaries: Sequence[int]) -> str:
+    """Boundaries with the word before them: "boundaries 2, 16, 29", "boundary 3", "no boundary"."""
+    known = [b for b in boundaries if b != NOWHERE]
+    if not known:
+        return "no boundary"
+    return f"boundar{'y' if len(known) == 1 else 'ies'} {show(known)}"
+
+
+def trained_words(training: Training, depth: int) -> str:
+    """What the head was trained on and where that was read."""
+    boundaries = training.at(depth) or ()
+    if training.source == "published":
+        return f"{training.what} {numbers(boundaries)}"
+    places = []
+    if training.capture is not None and training.capture != training.where:
+        places.append(f"captured at {training.capture}")
+    if training.where is not None:
+        places.append(f"{training.what} at {training.where}")
+    return f"the drafter was trained on {numbers(boundaries)} ({', '.join(places)})"
+
+
+def rule_words(reading: Reading) -> str:
+    """By which rule a reading turns ids into boundaries."""
+    words = MEANING.get(reading.rule, reading.rule)
+    return f"{words}, on model runner {reading.runner}" if reading.runner else words
+
+
+def served_words(verdict: Verdict, target: Target | None) -> str:
+    """What one reading captures for the ids, by which rule, and how that differs."""
+    serving = verdict.serving
+    ids = show_ids(serving.declared or ())
+    on = f" of {target.words}" if target is not None else ""
+    if serving.ids is None:
+        text = f"{serving.name} captures its default {numbers(verdict.captured)}{on}"
+    else:
+        text = f"{serving.name} takes {ids} as {numbers(verdict.meant)}{on} ({rule_words(serving.reading)})"
+        lost = [b for b in verdict.meant if b not in verdict.captured]
+        if lost:
+            text += f", of which {lost_words(lost)} can not be captured"
+    return text if verdict.fixed else f"{text} for {verdict.depth} layers"
+
+
+def lost_words(boundaries: Iterable[int]) -> str:
+    """Boundaries that are not captured, the impossible ones without a number."""
+    known = sorted({b for b in boundaries if b != NOWHERE})
+    return show(known) if known else "some"
+
+
+def difference_words(verdict: Verdict) -> str:
+    """How the captured boundaries differ from the trained ones."""
+    meant = [b for b in verdict.meant if b != NOWHERE]
+    return difference(sorted(verdict.trained), sorted(meant))
+
+
+def steps(pipeline: Pipeline, trainings: Sequence[Training], servings: Sequence[Serving]) -> tuple[Step, ...]:
+    """Everything that a verdict rests on, in the order of the data flow: capture, training, release, server, target."""
+    found: list[Step] = []
+    for training in trainings:
+        found += training.trace
+        if training.where is not None and training.source != "published":
+            found.append(Step(training.where, f"{training.what} here"))
+    for serving in servings:
+        if serving.release.where is not None:
+            found.append(Step(serving.release.where, f"{serving.name} comes from here"))
+        if serving.launch is not None:
+            found.append(Step(serving.launch.where, "the drafter is served here"))
+    targets = [serving.target for serving in servings] or [pipeline.target]
+    for target in targets:
+        if target is not None and target.config is not None:
+            pointer = f"{target.config.text_prefix}/num_hidden_layers"
+            found.append(Step(target.config.document.where(pointer), f"the target has {target.depth} layers"))
+    return unique(found)
+
+
+def unique(found: Iterable[Step]) -> tuple[Step, ...]:
+    """Steps without repetitions, in their order."""
+    seen: dict[Location, Step] = {}
+    for step in found:
+        seen.setdefault(step.where, step)
+    return tuple(seen.values())
+
+
+def right_ids(serving: Serving, trained: Sequence[int], depth: int, key: str = "") -> tuple[int, ...] | None:
+    """Ids with which this reading captures exactly these boundaries, None when there are none."""
+    wanted = sorted(trained) if serving.reading.order == "ascending" else list(trained)
+    return serving.reading.ids_for(wanted, depth or None, key or serving.key)
+
+
+def placed_ids(serving: Serving, trained: Sequence[int], depth: int) -> str:
+    """Under which key this reading needs which ids to capture these boundaries."""
+    key = serving.reading.keys[0]
+    ids = right_ids(serving, trained, depth, key)
+    if ids is None:
+        return f"no ids make {serving.name} capture {numbers(trained)}"
+    return f"{pointer_words(key)}: {show_ids(ids)} for {serving.name}"
+
+
+def pointer_words(key: str) -> str:
+    """A key of the config in words: `eagle_aux_hidden_state_layer_ids` under `eagle_config`."""
+    *above, name = key.strip("/").split("/")
+    return f"`{name}` " + (f"under `{'.'.join(above)}`" if above else "at the top level")
+
+
+def newer(serving: Serving, trained: Sequence[int], depth: int) -> tuple[str, tuple[int, ...] | None] | None:
+    """The first newer release that captures these boundaries: its name, and the ids (None: as they stand)."""
+    engine = known_engine(serving.engine)
+    if engine is None or not serving.reading.last:
+        return None
+    wanted = tuple(sorted(trained))
+    later = engine.readings(f">{serving.reading.last}", serving.target)
+    for reading in later:
+        if reading.status != "ok" or reading.rule == "ignored":
+            continue
+        key = serving.key if serving.key in reading.keys else (reading.keys[0] if reading.keys else "")
+        name = f"{title(serving.engine)} {reading.first}"
+        if key == serving.key and reading.captured(serving.declared, depth or None, key) == wanted:
+            return name, None
+        ids = reading.ids_for(wanted, depth or None, key)
+        if ids is not None:
+            return name, ids
+    return None
