@@ -13,7 +13,7 @@ from eaglelint.conventions.records import EngineDefect, Gate, IdKey, IdLocation,
 class Entry(NamedTuple):
     """One row of a convention file: a range of releases and the targets that they read alike.
 
-    `limits` narrows the range for single architectures; `fallback` marks an entry for targets that no model file names.
+    `limits` narrows the range for single architectures; `fallback` marks an entry for targets that no other one names.
     """
 
     first: str
@@ -29,6 +29,21 @@ class Entry(NamedTuple):
         if release is None or not self.limits:
             return self.architectures
         return tuple(a for a in self.architectures if versions.within(release, *self.limits.get(a, ("", ""))))
+
+    def usual(self, release: str | None) -> bool:
+        """Whether this entry counts among what a target that is not known may meet."""
+        working = self.reading.status == "ok" and self.reading.rule != "unknown"
+        return working and not self.fallback and bool(self.architectures_at(release))
+
+
+class AllowedTypes(NamedTuple):
+    """The model types (as substrings) of the targets that a range of releases lets through for these methods."""
+
+    first: str
+    last: str
+    model_types: tuple[str, ...]
+    methods: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
 
 
 class RunnerChoice(NamedTuple):
@@ -105,16 +120,22 @@ def _location(row: Mapping[str, Any]) -> IdLocation:
     keys = tuple(IdKey(k["pointer"], k.get("shift", 0), k.get("method", "eagle3")) for k in row.get("keys", ()))
     gates = tuple(Gate(g["pointer"], g.get("missing", True)) for g in row.get("gates", ()))
     return IdLocation(
-        first,
-        last,
-        row.get("runner", ""),
-        keys,
-        gates,
-        _texts(row.get("arguments")),
-        _texts(row.get("architectures")),
-        row.get("fall_through", True),
-        row.get("note", ""),
-        _texts(row.get("evidence")),
+        first=first,
+        last=last,
+        runner=row.get("runner", ""),
+        purpose=row.get("purpose", "serving"),
+        methods=_texts(row.get("methods", ("eagle3",))),
+        rule=row.get("rule", ""),
+        keys=keys,
+        gates=gates,
+        arguments=_texts(row.get("arguments")),
+        architectures=_texts(row.get("architectures")),
+        fall_through=row.get("fall_through", True),
+        empty_is_default=row.get("empty_is_default", False),
+        no_default=row.get("no_default", False),
+        duplicates=row.get("duplicates", ""),
+        note=row.get("note", ""),
+        evidence=_texts(row.get("evidence")),
     )
 
 
@@ -161,18 +182,30 @@ def _runner(row: Mapping[str, Any]) -> RunnerChoice:
     )
 
 
-def build(
-    raw: Mapping[str, Any],
-) -> tuple[tuple[Entry, ...], tuple[IdLocation, ...], tuple[RunnerChoice, ...], tuple[EngineDefect, ...]]:
-    """The entries, id locations, runner choices and defects of a convention file."""
+class Parts(NamedTuple):
+    """The rows of a convention file as records."""
+
+    entries: tuple[Entry, ...]
+    locations: tuple[IdLocation, ...]
+    runners: tuple[RunnerChoice, ...]
+    defects: tuple[EngineDefect, ...]
+    allow_list: tuple[AllowedTypes, ...]
+
+
+def build(raw: Mapping[str, Any]) -> Parts:
+    """The records of a convention file."""
 
     def rows(name: str) -> Iterable[Mapping[str, Any]]:
         value: Iterable[Mapping[str, Any]] = raw.get(name) or ()
         return value
 
-    return (
+    return Parts(
         tuple(_entry(row, raw) for row in rows("entries")),
         tuple(_location(row) for row in rows("locations")),
         tuple(_runner(row) for row in rows("runners")),
         tuple(_defect(row) for row in rows("defects")),
+        tuple(
+            AllowedTypes(*_range(row), _texts(row["model_types"]), _texts(row["methods"]), _texts(row.get("evidence")))
+            for row in rows("allow_list")
+        ),
     )

@@ -74,18 +74,38 @@ class IdLocation:
 
     `keys` in order of preference: the first that is given counts. `fall_through` is False when a container that exists
     ends the search even without ids in it. `arguments` are launch arguments or run-config keys that carry ids.
+    `empty_is_default`: an empty list counts as none. `purpose` is "serving" or "extraction"; `methods` are the kinds of
+    heads that are meant. `rule`, when given, replaces the rule of the target's entry (and its edges are not known).
     """
 
     first: str
     last: str
     runner: str = ""
+    purpose: str = "serving"
+    methods: tuple[str, ...] = ("eagle3",)
+    rule: str = ""
     keys: tuple[IdKey, ...] = ()
     gates: tuple[Gate, ...] = ()
     arguments: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ()
     fall_through: bool = True
+    empty_is_default: bool = False
+    no_default: bool = False
+    duplicates: str = ""
     note: str = ""
     evidence: tuple[str, ...] = ()
+
+    def keys_for(self, method: str) -> tuple[IdKey, ...]:
+        """The keys that count for a kind of head: those of EAGLE-3 for all, the others for their own kind."""
+        return tuple(k for k in self.keys if k.method == "eagle3" or _alike(k.method, method))
+
+    def serves(self, method: str) -> bool:
+        """Whether this is a place for the ids of that kind of head."""
+        return method in self.methods or any(_alike(k.method, method) for k in self.keys)
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or {one, other} <= {"dflash", "dspark"}
 
 
 @dataclass(frozen=True)
@@ -123,6 +143,7 @@ class Reading:
     certainty: Certainty = "read"
     note: str = ""
     beyond: bool = False
+    empty_is_default: bool = False
 
     @property
     def reach(self) -> tuple[str, str]:
@@ -146,11 +167,15 @@ class Reading:
 
         The default boundaries for None and for engines that read no ids; None when not known.
         """
-        if ids is None or self.rule == "ignored":
+        if self._takes_default(ids):
             return self.defaults(depth)
+        assert ids is not None
         mapped = rules.apply(self.rule, ids, depth)
         shift = self.shift(key)
         return mapped if mapped is None or not shift else tuple(b + shift for b in mapped)
+
+    def _takes_default(self, ids: Sequence[int] | None) -> bool:
+        return ids is None or self.rule == "ignored" or (not ids and self.empty_is_default)
 
     def _reached(self, boundary: int, depth: int | None) -> bool:
         if boundary == 0:
@@ -176,7 +201,7 @@ class Reading:
         wanted = self.boundaries(ids, depth, key)
         if wanted is None:
             return ()
-        named = wanted if ids is None or self.rule == "ignored" else tuple(ids)
+        named = wanted if ids is None or self._takes_default(ids) else tuple(ids)
         return tuple(i for i, b in zip(named, wanted, strict=True) if not self._reached(b, depth))
 
     def ids_for(self, boundaries: Sequence[int], depth: int | None, key: str = "") -> tuple[int, ...] | None:

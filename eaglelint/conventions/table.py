@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.version import Version
 
 from eaglelint._resources import data_root
 from eaglelint.conventions import versions
 from eaglelint.conventions.known import architectures_of
-from eaglelint.conventions.load import Entry, RunnerChoice, build, read_yaml
+from eaglelint.conventions.load import AllowedTypes, Entry, RunnerChoice, build, read_yaml
 from eaglelint.conventions.merge import generalise, merge
 from eaglelint.conventions.records import EngineDefect, IdLocation, Reading, Target, TargetLike
 
@@ -47,6 +47,7 @@ class Engine:
     locations: tuple[IdLocation, ...]
     runners: tuple[RunnerChoice, ...]
     defects: tuple[EngineDefect, ...]
+    allow_list: tuple[AllowedTypes, ...]
     traits: dict[str, tuple[str, ...]]
     raw: dict[str, Any]
 
@@ -61,22 +62,26 @@ class Engine:
         return frozenset(a for entry in self.entries for a in entry.architectures)
 
     def readings(
-        self, specifier: str | None = None, target: TargetLike | None = None, runner: str = ""
+        self,
+        specifier: str | None = None,
+        target: TargetLike | None = None,
+        runner: str = "",
+        method: str = "eagle3",
+        purpose: str = "serving",
     ) -> tuple[Reading, ...]:
         """Every distinct way in which the admitted releases read the ids of a drafter for this target.
 
         `specifier` is a PEP 440 specifier set or a release; None or "" admits every release. An unknown target gives
         one reading when all targets of the release are read alike, else every alternative. Releases that can not serve
         the target are left out, unless there is nothing else: then the one reading has the status "unsupported".
-        `runner` restricts vLLM's readings to one model runner ("V1", "V2") where something forces it. Raises ValueError
-        for what is no specifier.
+        `runner` restricts vLLM's readings to one model runner ("V1", "V2") where something forces it. `method` is the
+        kind of head ("eagle3", "dflash", "dspark"), `purpose` "serving" or "extraction" (of hidden states, without a
+        drafter). Raises ValueError for what is no specifier.
         """
-        subject: TargetLike = target if target is not None else Target()
-        if not subject.architectures and subject.model_type:
-            subject = Target(architectures_of(subject.model_type), subject.model_type, subject.depth)
+        question = Question(_subject(target), runner, method, purpose)
         if self.versioning != "pep440":
-            return merge([[r for r in self._at(None, subject, runner) if r.status != "unsupported"]])
-        columns = [self._at(release, subject, runner) for release in versions.admitted(specifier, self.known)]
+            return merge([[r for r in self._stand_in(None, "", question) if r.status != "unsupported"]])
+        columns = [self._at(release, question) for release in versions.admitted(specifier, self.known)]
         usable = [[r for r in column if r.status != "unsupported"] for column in columns]
         return merge(usable if any(usable) else columns)
 
@@ -112,71 +117,134 @@ class Engine:
         above = [r for v, r in ordered if v >= public]
         return tuple(dict.fromkeys([*below[-1:], *above[:1]]))
 
-    def _at(self, release: str | None, target: TargetLike, runner: str) -> list[Reading]:
+    def _at(self, release: str, question: Question) -> list[Reading]:
         """The readings of one release."""
-        if release is None:
-            return self._stand_in(None, "", target, runner)
-        found: list[Reading] = []
-        public = Version((versions.parse(release) or Version("0")).public)
-        newest = versions.parse(self.latest) or public
-        for stand_in in self._nearest(release):
-            found += self._stand_in(stand_in, release, target, runner)
-        return [replace(r, beyond=True) for r in found] if public > newest else found
+        found = [r for near in self._nearest(release) for r in self._stand_in(near, release, question)]
+        version, newest = versions.parse(release), versions.parse(self.latest)
+        if version is not None and newest is not None and Version(version.public) > newest:
+            return [replace(r, beyond=True) for r in found]
+        return found
 
-    def _stand_in(self, release: str | None, shown: str, target: TargetLike, runner: str) -> list[Reading]:
-        """The readings of a release that was read, named as the release `shown`."""
+    def _stand_in(self, release: str | None, shown: str, question: Question) -> list[Reading]:
+        """The readings of a release that was read, named as the release `shown`; None is every entry there is."""
+        refused = self._refused(release, shown, question)
+        if refused is not None:
+            return [refused]
+        places = [
+            p
+            for p in (self.locations if release is None else self._covering(self.locations, [release]))
+            if p.purpose == question.purpose and p.serves(question.method)
+        ]
+        if not places and (question.purpose, question.method) != ("serving", "eagle3"):
+            return []
+        names = frozenset(question.target.architectures)
+        direct = [p for p in places if p.rule]
+        if direct:
+            special = [p for p in direct if names & frozenset(p.architectures)]
+            return [_direct(self.name, p, shown, question) for p in special or direct if special or not p.architectures]
         here = self.entries if release is None else self._covering(self.entries, [release])
-        names = frozenset(target.architectures)
         own = [e for e in here if names & frozenset(e.architectures_at(release))]
-        runners = (runner,) if runner else ("",) if release is None else self.runners_for(release, target)
-        if own:
-            entries, merged = own, False
-        elif names & self.architectures:
+        if not own and names & self.architectures:
             return [Reading(self.name, shown, shown, "nothing_captured", status="unsupported")]
-        else:
-            usual = [e for e in here if e.reading.status == "ok" and e.reading.rule != "unknown" and not e.fallback]
-            entries = usual + [e for e in here if e.fallback and names]
-            merged = True
-        found = [self._joined(e, release, shown, r) for e in entries for r in runners]
-        readings = [r for rows in found for r in rows]
-        return generalise(readings) if merged else readings
+        usual = [e for e in here if e.usual(release)]
+        usual += [e for e in here if e.fallback and (names or not usual)]
+        defects = self.defects if release is None else self._covering(self.defects, [release])
+        runners = self._runners(release, question)
+        readings = [r for e in own or usual for n in runners for r in _joined(e, places, defects, shown, n, question)]
+        return readings if own else generalise(readings)
 
-    def _joined(self, entry: Entry, release: str | None, shown: str, runner: str) -> list[Reading]:
-        """An entry together with the place from which that release and runner read the ids."""
-        places = self.locations if release is None else self._covering(self.locations, [release])
-        fitting = [p for p in places if p.runner in ("", runner)]
-        special = [p for p in fitting if set(p.architectures) & set(entry.architectures)]
-        fitting = special or [p for p in fitting if not p.architectures]
-        mine = entry.defects + tuple(
-            d
-            for d in (self.defects if release is None else self._covering(self.defects, [release]))
-            if not d.architectures or set(d.architectures) & set(entry.architectures)
-        )
-        base = replace(
-            entry.reading,
-            first=shown or entry.reading.first,
-            last=shown or entry.reading.last,
-            defects=mine,
-            runner=runner,
-        )
-        if not fitting:
-            return [replace(base, rule="ignored" if base.rule != "nothing_captured" else base.rule)]
-        return [_placed(base, place) for place in fitting]
+    def _runners(self, release: str | None, question: Question) -> tuple[str, ...]:
+        if question.runner:
+            return (question.runner,)
+        if release is None or question.purpose != "serving":
+            return ("",)
+        return self.runners_for(release, question.target)
+
+    def _refused(self, release: str | None, shown: str, question: Question) -> Reading | None:
+        """The reading of a target whose model type the release does not let through; None when it does."""
+        if release is None:
+            return None
+        target = question.target
+        kind: str = getattr(target, "text_model_type", "")
+        if not kind and all(name.endswith("ForCausalLM") for name in target.architectures):
+            kind = target.model_type
+        method = question.method if question.purpose == "serving" else "extract_hidden_states"
+        for row in self._covering(self.allow_list, [release]):
+            if kind and method in row.methods and not any(allowed in kind for allowed in row.model_types):
+                effect = f"{self.name} {shown} lets only targets through whose model type contains one of " + ", ".join(
+                    row.model_types
+                )
+                refusal = EngineDefect("target_refused", row.first, row.last, effect, evidence=row.evidence)
+                return Reading(
+                    self.name, shown, shown, "nothing_captured", status="unsupported", defects=(refusal,),
+                    evidence=row.evidence,
+                )  # fmt: skip
+        return None
 
 
-def _placed(reading: Reading, place: IdLocation) -> Reading:
-    keys = tuple(k for k in place.keys if k.method == "eagle3")
-    reads = bool(keys or place.arguments)
-    rule = reading.rule if reads or reading.rule in ("nothing_captured", "unknown") else "ignored"
+class Question(NamedTuple):
+    """What is asked of an engine besides the release."""
+
+    target: TargetLike
+    runner: str
+    method: str
+    purpose: str
+
+
+def _subject(target: TargetLike | None) -> TargetLike:
+    """The target asked about; one known only by its model type gets the architectures of known targets of that type."""
+    if target is None:
+        return Target()
+    if not target.architectures and target.model_type:
+        return Target(architectures_of(target.model_type), target.model_type, target.depth)
+    return target
+
+
+def _joined(
+    entry: Entry,
+    places: Sequence[IdLocation],
+    defects: Sequence[EngineDefect],
+    shown: str,
+    runner: str,
+    question: Question,
+) -> list[Reading]:
+    """An entry together with the places from which that release and runner read the ids."""
+    fitting = [p for p in places if not runner or p.runner in ("", runner)]
+    special = [p for p in fitting if set(p.architectures) & set(entry.architectures)]
+    fitting = special or [p for p in fitting if not p.architectures]
+    concerned = [d for d in defects if not d.architectures or set(d.architectures) & set(entry.architectures)]
+    base = replace(
+        entry.reading,
+        first=shown or entry.reading.first,
+        last=shown or entry.reading.last,
+        defects=(*entry.defects, *concerned),
+        runner=runner,
+    )
+    return [_placed(base, place, question) for place in fitting] or [_placed(base, IdLocation("", ""), question)]
+
+
+def _placed(reading: Reading, place: IdLocation, question: Question) -> Reading:
+    keys = place.keys_for(question.method)
+    reads = bool(keys or place.arguments) or reading.rule in ("nothing_captured", "unknown")
     return replace(
         reading,
-        rule=rule,
+        rule=reading.rule if reads else "ignored",
         keys=tuple(k.pointer for k in keys),
         shifts=tuple(k.shift for k in keys),
         gates=place.gates,
         arguments=place.arguments,
+        default=() if place.no_default else reading.default,
+        duplicates=place.duplicates or reading.duplicates,
+        empty_is_default=place.empty_is_default,
+        note="; ".join(dict.fromkeys(text for text in (reading.note, place.note) if text)),
         evidence=(*reading.evidence, *place.evidence),
     )
+
+
+def _direct(name: str, place: IdLocation, shown: str, question: Question) -> Reading:
+    """The reading of a place whose id rule holds whatever the target's model file."""
+    base = Reading(name, shown or place.first, shown or place.last, place.rule, note=place.note)
+    return _placed(base, place, question)
 
 
 def engines() -> tuple[str, ...]:
@@ -193,7 +261,7 @@ def engine(name: str) -> Engine | None:
 @cache
 def _load(stem: str) -> Engine:
     raw = read_yaml(data_root("rules") / "conventions" / f"{stem}.yaml")
-    entries, locations, runners, defects = build(raw)
+    parts = build(raw)
     read = tuple(raw.get("read", ()))
     known = sorted({*read, *raw.get("unread", ())}, key=lambda r: versions.parse(r) or Version("0"))
     return Engine(
@@ -203,10 +271,11 @@ def _load(stem: str) -> Engine:
         verified=str(raw["verified"]),
         read=read,
         known=tuple(known),
-        entries=entries,
-        locations=locations,
-        runners=runners,
-        defects=defects,
+        entries=parts.entries,
+        locations=parts.locations,
+        runners=parts.runners,
+        defects=parts.defects,
+        allow_list=parts.allow_list,
         traits={k: tuple(v) for k, v in raw.get("traits", {}).items()},
         raw=raw,
     )

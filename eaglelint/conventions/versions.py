@@ -51,5 +51,5 @@ def admitted(specifier: str | None, releases: Sequence[str]) -> tuple[str, ...]:
     elif not found:
         bounds = [s.version.removesuffix(".*") for s in wanted if s.operator in (">=", ">", "~=", "==")]
         newest = parse(releases[-1]) if releases else None
-        found = {b for b in bounds if (v := parse(b)) is not None and newest is not None and v >= newest}
+        found = {b for b in bounds if (v := parse(b)) is not None and newest is not None and v > newest}
     return tuple(sorted(found, key=lambda r: parse(r) or Version("0")))
