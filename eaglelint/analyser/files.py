@@ -1,0 +1,208 @@
+"""Files that the code writes and reads back: values travel through them, by the patterns of their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.values import (
+    HOLE,
+    Choice,
+    DictV,
+    FileHandle,
+    Fused,
+    LayerResult,
+    ListV,
+    Plain,
+    Saved,
+    Stacked,
+    Tensor,
+    Unknown,
+    V,
+    holds_states,
+    new_storage,
+)
+
+if TYPE_CHECKING:
+    from eaglelint.analyser.calls import CallSite
+    from eaglelint.analyser.interpreter import Interpreter
+
+
+def path_of(value: V) -> str:
+    """The path that a value names, with holes; HOLE when nothing is known."""
+    if isinstance(value, FileHandle):
+        return path_of(value.path)
+    return as_text(value) if not isinstance(value, Unknown) else HOLE
+
+
+def snapshot(run: Interpreter, value: V, where: Any, depth: int = 0) -> V:
+    """A copy of a value as it is now, its states marked as saved here."""
+    if depth > 12:
+        return Unknown("nesting")
+    if isinstance(value, LayerResult):
+        value = run.objects.as_stream(value)
+    if isinstance(value, Tensor):
+        return value.copied().step(where, "saved")
+    if isinstance(value, Fused):
+        return replace(value, parts=tuple(part.step(where, "saved") for part in value.parts))
+    if isinstance(value, Stacked):
+        return replace(value, parts=tuple(part.step(where, "saved") for part in value.parts))
+    if isinstance(value, ListV):
+        return ListV([snapshot(run, item, where, depth + 1) for item in value.items], value.open, value.note)
+    if isinstance(value, tuple):
+        return tuple(snapshot(run, item, where, depth + 1) for item in value)
+    if isinstance(value, DictV):
+        return DictV({k: snapshot(run, v, where, depth + 1) for k, v in value.items.items()}, value.open, value.note)
+    return value
+
+
+def save(run: Interpreter, path: V, value: V, format: str, site: CallSite) -> None:
+    """Remember that a value was written to a file."""
+    where = site.frame.scope.where(site.node)
+    text = path_of(path)
+    if isinstance(value, LayerResult):
+        value = run.objects.as_stream(value)
+    if isinstance(value, Tensor):
+        if not value.trace:
+            value = value.step(where, f"boundary {value.state.boundary} captured")
+        name = _stem(text)
+        if name and HOLE not in name:
+            node = site.node.args[1].value if len(site.node.args) > 1 else site.node
+            value = run.rec.labelled(run, value, name, "file", node, site.frame)
+    run.rec.stored(run, value, site.node, site.frame, None)
+    run.rec.saved(run, value, site.node, site.frame)
+    run.world.saves.append(Saved(text, format, snapshot(run, value, where), where, site.frame.scope.path))
+
+
+def _stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def torch_save(run: Interpreter, site: CallSite) -> V:
+    """torch.save(value, path)"""
+    save(run, site.get(1, "f"), site.get(0, "obj"), "torch", site)
+    return None
+
+
+def dump(format: str) -> Callable[[Interpreter, CallSite], V]:
+    """pickle.dump(value, handle)"""
+
+    def write(run: Interpreter, site: CallSite) -> V:
+        save(run, site.get(1, "file"), site.get(0, "obj"), format, site)
+        return None
+
+    return write
+
+
+def save_arrays(run: Interpreter, site: CallSite) -> V:
+    """np.savez(path, name=array, ...)"""
+    names: dict[V, V] = {f"arr_{n}": value for n, value in enumerate(site.args[1:])}
+    names.update({k: v for k, v in site.kwargs.items() if k != "file"})
+    save(run, site.get(0, "file"), DictV(names, site.splat), "numpy", site)
+    return None
+
+
+def save_array(run: Interpreter, site: CallSite) -> V:
+    """np.save(path, array)"""
+    save(run, site.get(0, "file"), site.get(1, "arr"), "numpy", site)
+    return None
+
+
+def save_tensors(run: Interpreter, site: CallSite) -> V:
+    """safetensors.torch.save_file(tensors, path)"""
+    save(run, site.get(1, "filename"), site.get(0, "tensors"), "safetensors", site)
+    return None
+
+
+def loader(format: str) -> Callable[[Interpreter, CallSite], V]:
+    """torch.load(path), np.load(path), load_file(path)"""
+
+    def read(run: Interpreter, site: CallSite) -> V:
+        return load(run, format, site.get(0, "f", next(iter(site.kwargs.values()), None)), site)
+
+    return read
+
+
+def load_handle(format: str) -> Callable[[Interpreter, CallSite], V]:
+    """pickle.load(handle)"""
+    return loader(format)
+
+
+def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
+    """What a file holds, by what the project's code writes to files whose names fit."""
+    text = path_of(path)
+    where = site.frame.scope.where(site.node)
+    found = [s for s in run.world.known_saves if s.format == format and fits(text, s.path)]
+    exact = [s for s in found if _literal(text) and _literal(s.path) and HOLE not in _base(text)]
+    same = [s for s in found if _base(s.path) == _base(text) and _literal(text)]
+    linked = same or exact or found
+    with_states = [s for s in linked if holds_states(s.value)]
+    linked = with_states or linked
+    if not linked:
+        return Unknown("file", where)
+    return _read_back(linked, where, exact=bool(same or exact) or len(found) == 1)
+
+
+def _read_back(saves: list[Saved], where: Any, exact: bool) -> V:
+    values: list[V] = []
+    for saved in saves:
+        value = _loaded(saved.value, where)
+        if isinstance(value, DictV):
+            value.origin = saved
+        values.append(value)
+    if len(values) == 1:
+        return values[0]
+    return Choice(tuple(values), exact)
+
+
+def _loaded(value: V, where: Any) -> V:
+    if isinstance(value, Tensor):
+        return value.copied().step(where, "loaded")
+    if isinstance(value, Fused | Stacked):
+        return replace(value, parts=tuple(part.step(where, "loaded") for part in value.parts))
+    if isinstance(value, ListV):
+        return ListV([_loaded(item, where) for item in value.items], value.open, value.note)
+    if isinstance(value, tuple):
+        return tuple(_loaded(item, where) for item in value)
+    if isinstance(value, DictV):
+        return DictV({k: _loaded(v, where) for k, v in value.items.items()}, value.open, value.note)
+    if isinstance(value, Plain):
+        return Plain(new_storage(), value.what)
+    return value
+
+
+def _base(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def _literal(path: str) -> bool:
+    """Whether the last part of a path holds at least a letter of a name besides its ending."""
+    stem = _base(path).rsplit(".", 1)[0]
+    return any(c.isalnum() for c in stem)
+
+
+def fits(wanted: str, written: str) -> bool:
+    """Whether two paths with holes can be the same file; their last parts decide, then the folders where both are known."""
+    if not _overlap(_base(wanted), _base(written)):
+        return False
+    left, right = wanted.rsplit("/", 1)[0] if "/" in wanted else "", written.rsplit("/", 1)[0] if "/" in written else ""
+    if not left or not right or HOLE in left or HOLE in right or "*" in left:
+        return True
+    return left.split("/")[-1] == right.split("/")[-1] or not (_literal(left) and _literal(right))
+
+
+def _overlap(left: str, right: str) -> bool:
+    """Whether two patterns (holes and * match anything) have a name in common, approximately: one matches the other."""
+    return bool(_regex(left).fullmatch(_sample(right)) or _regex(right).fullmatch(_sample(left)))
+
+
+def _regex(pattern: str) -> re.Pattern[str]:
+    parts = re.split(f"[{HOLE}*?]+", pattern[:300])
+    return re.compile(".*".join(re.escape(part) for part in parts), re.DOTALL)
+
+
+def _sample(pattern: str) -> str:
+    return re.sub(f"[{HOLE}*?]+", "0", pattern[:300])

@@ -1,0 +1,490 @@
+"""Statements: executes code abstractly, with three-valued conditions and fuel.
+
+A branch whose condition is not known is taken both ways: the effects on shared objects of the first way are kept unless
+the second makes its own, and names are joined. A loop over something unknown runs its body once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from eaglelint.analyser import calls, expressions, patterns
+from eaglelint.analyser.objects import Objects
+from eaglelint.analyser.operations import elements, join, truth
+from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
+from eaglelint.analyser.values import (
+    MISSING,
+    ClassV,
+    DictV,
+    External,
+    FuncV,
+    Layer,
+    ListV,
+    Obj,
+    Unknown,
+    V,
+)
+
+if TYPE_CHECKING:
+    from eaglelint.analyser.recorder import Recorder
+    from eaglelint.analyser.world import World
+
+#: How a block of statements ended: None (ran through) or (kind, value).
+Flow = tuple[str, V] | None
+
+_MAX_STEPS = 400_000
+_MAX_CALLS = 40
+
+
+class OutOfFuel(Exception):
+    """The code asked for more steps than are granted."""
+
+
+class Interpreter:
+    """One run over the project for one depth N (decoder layers of a target whose config is not known)."""
+
+    def __init__(self, world: World, recorder: Recorder, depth: int) -> None:
+        self.world = world
+        self.rec = recorder
+        self.depth = depth
+        self.steps = 0
+        self.stack: list[FuncV] = []
+        self.journal: list[dict[int, tuple[Any, Any]]] = []
+        self.doubt: list[Unknown] = []
+        self.objects = Objects(self)
+        self.entered: set[int] = set()
+        self.wrapped_calls = 0
+
+    # ---- fuel and undo -------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Count one step; raises OutOfFuel when all are used."""
+        self.steps += 1
+        if self.steps > _MAX_STEPS:
+            raise OutOfFuel
+
+    def touch(self, thing: Any) -> None:
+        """Remember the contents of a shared object before it changes, for branches that may not happen."""
+        if not self.journal:
+            return
+        book = self.journal[-1]
+        if id(thing) in book:
+            return
+        if isinstance(thing, ListV):
+            book[id(thing)] = (thing, (list(thing.items), thing.open))
+        elif isinstance(thing, DictV):
+            book[id(thing)] = (thing, (dict(thing.items), thing.open))
+        elif hasattr(thing, "attrs"):
+            book[id(thing)] = (thing, dict(thing.attrs))
+        elif isinstance(thing, dict):
+            book[id(thing)] = (thing, dict(thing))
+
+    @staticmethod
+    def _contents(thing: Any) -> Any:
+        if isinstance(thing, ListV):
+            return list(thing.items), thing.open
+        if isinstance(thing, DictV):
+            return dict(thing.items), thing.open
+        if isinstance(thing, dict):
+            return dict(thing)
+        return dict(thing.attrs)
+
+    @staticmethod
+    def _restore(thing: Any, contents: Any) -> None:
+        if isinstance(thing, ListV) or isinstance(thing, DictV):
+            thing.items, thing.open = contents
+        elif isinstance(thing, dict):
+            thing.clear()
+            thing.update(contents)
+        else:
+            thing.attrs.clear()
+            thing.attrs.update(contents)
+
+    # ---- modules and functions -----------------------------------------------------------------------------------
+
+    def run_module(self, scope: ModuleScope) -> None:
+        """Execute the top level of a module or fragment; running out of fuel ends it quietly."""
+        frame = module_frame(scope)
+        scope.names.setdefault("__name__", "__main__" if not scope.loose else scope.dotted)
+        scope.names.setdefault("__file__", scope.path)
+        try:
+            self.block(scope.tree.body, frame)
+        except (OutOfFuel, RecursionError):
+            self.rec.gave_up(scope)
+
+    def call_function(self, func: FuncV, args: list[V], kwargs: dict[str, V]) -> V:
+        """Run a function in scope with these arguments and give what it returns."""
+        if len(self.stack) > _MAX_CALLS or sum(1 for f in self.stack if f.node is func.node) > 3:
+            return Unknown(f"recursion in {func.name}")
+        self.entered.add(id(func.node))
+        frame = Frame(func.scope, func.frame, func)
+        if func.bound is not None and func.bound is not MISSING:
+            args = [func.bound, *args]
+        calls.bind_arguments(self, func, frame, args, kwargs)
+        self.stack.append(func)
+        try:
+            if isinstance(func.node, cst.Lambda):
+                return expressions.evaluate(self, func.node.body, frame)
+            if patterns.is_generator(func.node):
+                frame.yields = []
+            body = func.node.body
+            flow = self.block(body.body, frame)
+            if frame.yields is not None:
+                return ListV(frame.yields, open=False, kind="generator")
+            result: V = None
+            if flow is not None and flow[0] == "return":
+                result = flow[1]
+                for other in frame.maybe:
+                    result = join(result, other)
+            elif (flow is not None and flow[0] == "raise" and frame.maybe) or frame.maybe:
+                result = frame.maybe[0]
+                for other in frame.maybe[1:]:
+                    result = join(result, other)
+            elif flow is not None and flow[0] == "raise":
+                result = Unknown("raises")
+            self.rec.returned(func, frame, result)
+            return result
+        finally:
+            self.stack.pop()
+
+    def evaluate(self, node: Any, frame: Frame) -> V:
+        """The value of an expression."""
+        return expressions.evaluate(self, node, frame)
+
+    def assign(self, target: Any, value: V, frame: Frame, source: Any) -> None:
+        """Bind an assignment target to a value."""
+        expressions.assign(self, target, value, frame, source)
+
+    # ---- statements ----------------------------------------------------------------------------------------------
+
+    def block(self, statements: Any, frame: Frame) -> Flow:
+        """Execute statements in order; tells how the block ended."""
+        for statement in statements:
+            flow = self.statement(statement, frame)
+            if flow is not None:
+                return flow
+        return None
+
+    def statement(self, node: Any, frame: Frame) -> Flow:
+        """Execute one statement."""
+        self.tick()
+        handler = _STATEMENTS.get(type(node))
+        return handler(self, node, frame) if handler else None
+
+    def _simple(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite, frame: Frame) -> Flow:
+        for small in node.body:
+            self.tick()
+            handler = _SMALL.get(type(small))
+            flow = handler(self, small, frame) if handler else None
+            if flow is not None:
+                return flow
+        return None
+
+    def _indented(self, node: cst.IndentedBlock, frame: Frame) -> Flow:
+        return self.block(node.body, frame)
+
+    def _expr(self, node: cst.Expr, frame: Frame) -> Flow:
+        expressions.evaluate(self, node.value, frame)
+        return ("raise", None) if calls.exits(node.value) else None
+
+    def _assign(self, node: cst.Assign, frame: Frame) -> Flow:
+        value = expressions.evaluate(self, node.value, frame)
+        for target in node.targets:
+            expressions.assign(self, target.target, value, frame, node.value)
+        return None
+
+    def _ann_assign(self, node: cst.AnnAssign, frame: Frame) -> Flow:
+        if node.value is not None:
+            value = expressions.evaluate(self, node.value, frame)
+            expressions.assign(self, node.target, value, frame, node.value)
+        return None
+
+    def _aug_assign(self, node: cst.AugAssign, frame: Frame) -> Flow:
+        expressions.augmented(self, node, frame)
+        return None
+
+    def _return(self, node: cst.Return, frame: Frame) -> Flow:
+        value = expressions.evaluate(self, node.value, frame) if node.value is not None else None
+        self.rec.return_value(self, value, node, frame)
+        return "return", value
+
+    def _raise(self, node: cst.Raise, frame: Frame) -> Flow:
+        return "raise", None
+
+    def _break(self, node: cst.Break, frame: Frame) -> Flow:
+        return "break", None
+
+    def _continue(self, node: cst.Continue, frame: Frame) -> Flow:
+        return "continue", None
+
+    def _global(self, node: cst.Global | cst.Nonlocal, frame: Frame) -> Flow:
+        frame.outer.update(item.name.value for item in node.names)
+        return None
+
+    def _assert(self, node: cst.Assert, frame: Frame) -> Flow:
+        expressions.evaluate(self, node.test, frame)
+        return None
+
+    def _del(self, node: cst.Del, frame: Frame) -> Flow:
+        if isinstance(node.target, cst.Subscript):
+            owner = expressions.evaluate(self, node.target.value, frame)
+            key = expressions.subscript_key(self, node.target, frame)
+            if (isinstance(owner, DictV) and isinstance(key, str | int) and key in owner.items) or (isinstance(owner, ListV) and isinstance(key, int) and -len(owner.items) <= key < len(owner.items)):
+                self.touch(owner)
+                del owner.items[key]
+        return None
+
+    def _import(self, node: cst.Import, frame: Frame) -> Flow:
+        for alias in node.names:
+            dotted = patterns.dotted(alias.name)
+            frame.scope.imports.add(dotted.split(".")[0])
+            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                frame.bind(alias.asname.name.value, self.world.module(self, dotted, frame.scope))
+            else:
+                root = dotted.split(".")[0]
+                self.world.module(self, dotted, frame.scope)
+                frame.bind(root, self.world.module(self, root, frame.scope))
+        return None
+
+    def _import_from(self, node: cst.ImportFrom, frame: Frame) -> Flow:
+        dotted = patterns.dotted(node.module) if node.module is not None else ""
+        if not node.relative:
+            frame.scope.imports.add(dotted.split(".")[0])
+        level = len(node.relative)
+        if isinstance(node.names, cst.ImportStar):
+            for name, value in self.world.star(self, dotted, level, frame.scope).items():
+                frame.bind(name, value)
+            return None
+        for alias in node.names:
+            name = alias.name.value if isinstance(alias.name, cst.Name) else patterns.dotted(alias.name)
+            value = self.world.member(self, dotted, name, level, frame.scope)
+            bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else name
+            frame.bind(bound, value)
+        return None
+
+    def _function(self, node: cst.FunctionDef, frame: Frame) -> Flow:
+        decorators = tuple(patterns.dotted(d.decorator) for d in node.decorators)
+        func = FuncV(node, frame, frame.scope, node.name.value, decorators=decorators)
+        if not frame.is_class:
+            frame.scope.functions.append(func)
+        value: V = func
+        for decorator in reversed(node.decorators):
+            made = expressions.evaluate(self, decorator.decorator, frame)
+            if isinstance(made, FuncV):
+                result = self.call_function(made, [value], {})
+                value = result if not isinstance(result, Unknown) else value
+        frame.bind(node.name.value, value)
+        return None
+
+    def _class(self, node: cst.ClassDef, frame: Frame) -> Flow:
+        bases = tuple(expressions.evaluate(self, base.value, frame) for base in node.bases)
+        body = Frame(frame.scope, frame, frame.function, is_class=True)
+        cls = ClassV(node.name.value, node, frame.scope, bases, body.names, frame)
+        self.block(node.body.body, body)
+        for value in body.names.values():
+            if isinstance(value, FuncV):
+                value.owner = cls
+                value.frame = frame
+        frame.scope.classes.append(cls)
+        frame.bind(node.name.value, cls)
+        return None
+
+    def _if(self, node: cst.If, frame: Frame) -> Flow:
+        condition = expressions.evaluate(self, node.test, frame)
+        known = truth(condition)
+        if known is True:
+            return self.statement(node.body, frame)
+        if known is False:
+            return self.statement(node.orelse, frame) if node.orelse is not None else None
+        doubt = condition if isinstance(condition, Unknown) else Unknown("condition")
+        return self._both(node.body, node.orelse, frame, doubt)
+
+    def _both(self, first: Any, second: Any, frame: Frame, doubt: Unknown) -> Flow:
+        """Take a branch both ways and join what they leave."""
+        before = dict(frame.names)
+        stored = self.rec.count
+        self.journal.append({})
+        if doubt.index:
+            self.doubt.append(doubt)
+        flow = self.statement(first, frame)
+        if doubt.index:
+            self.doubt.pop()
+        changed = self.journal.pop()
+        after_first = dict(frame.names)
+        if doubt.index and flow is not None and flow[0] in ("continue", "return"):
+            self.doubt.append(doubt)
+        if second is None:
+            self._keep(changed)
+            if flow is None and not doubt.index and self.rec.count > stored:
+                return None  # capture code behind a switch is judged as switched on
+            return self._merge(flow, None, before, after_first, before, frame)
+        frame.names.clear()
+        frame.names.update(before)
+        kept = {key: (thing, self._contents(thing)) for key, (thing, _) in changed.items()}
+        for thing, old in changed.values():
+            self._restore(thing, old)
+        self.journal.append({})
+        other = self.statement(second, frame)
+        changed_second = self.journal.pop()
+        after_second = dict(frame.names)
+        for key, (thing, contents) in kept.items():
+            if key not in changed_second or not (flow and flow[0] == "raise"):
+                self._restore(thing, contents)
+        self._keep({**changed_second, **changed})
+        return self._merge(flow, other, before, after_first, after_second, frame)
+
+    def _keep(self, changed: dict[int, tuple[Any, Any]]) -> None:
+        """Hand changes up to an enclosing undo book."""
+        if self.journal:
+            for key, entry in changed.items():
+                self.journal[-1].setdefault(key, entry)
+
+    def _merge(
+        self, first: Flow, second: Flow, before: dict[str, V], one: dict[str, V], two: dict[str, V], frame: Frame
+    ) -> Flow:
+        if first is not None and second is not None:
+            if first[0] == second[0] == "return":
+                return "return", join(first[1], second[1])
+            for flow in (first, second):
+                if flow[0] == "return":
+                    frame.maybe.append(flow[1])
+            if "raise" in (first[0], second[0]):
+                return second if first[0] == "raise" else first
+            return None
+        if first is None and second is None:
+            names = one.keys() | two.keys()
+            frame.names.clear()
+            for name in names:
+                frame.names[name] = join(one[name], two[name]) if name in one and name in two else (
+                    one[name] if name in one else two[name]
+                )
+            return None
+        ended, stayed = (first, two) if first is not None else (second, one)
+        if ended is not None and ended[0] == "return":
+            frame.maybe.append(ended[1])
+        frame.names.clear()
+        frame.names.update(stayed)
+        return None
+
+    def _for(self, node: cst.For, frame: Frame) -> Flow:
+        iterable = expressions.evaluate(self, node.iter, frame)
+        items = elements(self, iterable)
+        patterns.prepare_stream(self, node, iterable, frame)
+        if items is None:
+            expressions.assign(self, node.target, Unknown("element", frame.scope.where(node.iter)), frame, None)
+            flow = self.statement(node.body, frame)
+            if flow is not None and flow[0] == "return":
+                frame.maybe.append(flow[1])
+            return None
+        doubts = len(self.doubt)
+        for item in items:
+            self.tick()
+            del self.doubt[doubts:]
+            expressions.assign(self, node.target, item, frame, None)
+            flow = self.statement(node.body, frame)
+            if flow is None or flow[0] == "continue":
+                continue
+            if flow[0] == "break":
+                break
+            return flow
+        else:
+            if node.orelse is not None:
+                return self.statement(node.orelse.body, frame)
+        return None
+
+    def _while(self, node: cst.While, frame: Frame) -> Flow:
+        for _ in range(2000):
+            self.tick()
+            known = truth(expressions.evaluate(self, node.test, frame))
+            if known is False:
+                break
+            flow = self.statement(node.body, frame)
+            if flow is not None and flow[0] == "break":
+                break
+            if flow is not None and flow[0] in ("return", "raise"):
+                if known is None and flow[0] == "return":
+                    frame.maybe.append(flow[1])
+                    break
+                return flow
+            if known is None:
+                break
+        return None
+
+    def _with(self, node: cst.With, frame: Frame) -> Flow:
+        for item in node.items:
+            value = expressions.evaluate(self, item.item, frame)
+            if isinstance(value, Obj) and value.cls is not None:
+                enter = value.cls.lookup("__enter__")
+                if isinstance(enter, FuncV):
+                    value = calls.call_method(self, value, "__enter__", [], {})
+            if item.asname is not None:
+                expressions.assign(self, item.asname.name, value, frame, item.item)
+        return self.statement(node.body, frame)
+
+    def _try(self, node: cst.Try | cst.TryStar, frame: Frame) -> Flow:
+        flow = self.statement(node.body, frame)
+        if flow is not None and flow[0] == "raise" and node.handlers:
+            flow = None
+            for handler in node.handlers:
+                flow = self.statement(handler.body, frame)
+        elif flow is None and node.orelse is not None:
+            flow = self.statement(node.orelse.body, frame)
+        if node.finalbody is not None:
+            last = self.statement(node.finalbody.body, frame)
+            flow = last or flow
+        return flow
+
+    def _match(self, node: cst.Match, frame: Frame) -> Flow:
+        expressions.evaluate(self, node.subject, frame)
+        for case in node.cases:
+            self._both(case.body, None, frame, Unknown("match"))
+        return None
+
+    # ---- convenience ---------------------------------------------------------------------------------------------
+
+    def depth_of(self, thing: V) -> int:
+        """N of the model that a value belongs to, else the N of this run."""
+        model = getattr(thing, "model", thing)
+        if isinstance(model, Layer):
+            model = model.model
+        return getattr(model, "depth", 0) or self.depth
+
+    def external(self, path: str) -> External:
+        """Something from outside by its dotted path."""
+        return External(path)
+
+
+_STATEMENTS: dict[type, Any] = {
+    cst.SimpleStatementLine: Interpreter._simple,
+    cst.SimpleStatementSuite: Interpreter._simple,
+    cst.IndentedBlock: Interpreter._indented,
+    cst.Else: lambda self, node, frame: self.statement(node.body, frame),
+    cst.FunctionDef: Interpreter._function,
+    cst.ClassDef: Interpreter._class,
+    cst.If: Interpreter._if,
+    cst.For: Interpreter._for,
+    cst.While: Interpreter._while,
+    cst.With: Interpreter._with,
+    cst.Try: Interpreter._try,
+    cst.TryStar: Interpreter._try,
+    cst.Match: Interpreter._match,
+}
+
+_SMALL: dict[type, Any] = {
+    cst.Expr: Interpreter._expr,
+    cst.Assign: Interpreter._assign,
+    cst.AnnAssign: Interpreter._ann_assign,
+    cst.AugAssign: Interpreter._aug_assign,
+    cst.Return: Interpreter._return,
+    cst.Raise: Interpreter._raise,
+    cst.Break: Interpreter._break,
+    cst.Continue: Interpreter._continue,
+    cst.Global: Interpreter._global,
+    cst.Nonlocal: Interpreter._global,
+    cst.Assert: Interpreter._assert,
+    cst.Del: Interpreter._del,
+    cst.Import: Interpreter._import,
+    cst.ImportFrom: Interpreter._import_from,
+}

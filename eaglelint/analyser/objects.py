@@ -1,0 +1,417 @@
+"""Attributes, items and names of the values of the domain.
+
+Objects from outside are known only by the names of their attributes: `layers` is a list of decoder layers,
+`num_hidden_layers` is N, `norm` the final norm, and so on (see patterns). Everything else stays an opaque object that
+remembers what is assigned to it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from eaglelint.analyser import items, patterns
+from eaglelint.analyser.operations import with_state
+from eaglelint.analyser.values import (
+    MISSING,
+    ClassV,
+    ConfigV,
+    DictV,
+    External,
+    Files,
+    FileText,
+    FuncV,
+    Fused,
+    HFOutput,
+    HFStates,
+    Layer,
+    LayerResult,
+    Layers,
+    ListV,
+    Method,
+    ModelV,
+    Module,
+    Obj,
+    PathV,
+    Plain,
+    RankStart,
+    SetV,
+    Stacked,
+    Tensor,
+    Unknown,
+    V,
+    new_storage,
+)
+from eaglelint.boundary import State
+
+if TYPE_CHECKING:
+    from eaglelint.analyser.calls import CallSite
+    from eaglelint.analyser.interpreter import Interpreter
+    from eaglelint.analyser.scope import Frame
+
+_BUILTINS = frozenset(dir(builtins))
+#: Modules that fragments of code use without importing them.
+_LOOSE_MODULES = {"torch": "torch", "os": "os", "np": "numpy", "json": "json", "pathlib": "pathlib", "F": "torch.nn.functional"}
+#: Attributes that lead from a wrapper to the model inside it.
+_INNER = frozenset(
+    {"model", "language_model", "decoder", "transformer", "base_model", "module", "backbone", "llm", "model_runner",
+     "driver_worker", "worker", "inner", "text_model", "gpt_neox", "thinker"}
+)
+_CONFIGS = frozenset({"config", "hf_config", "model_config", "hf_text_config", "text_config", "llm_config", "cfg"})
+_NESTED = frozenset({"text_config", "llm_config", "language_config", "hf_text_config", "get_text_config"})
+_MODEL_WORDS = ("model", "target", "decoder", "llm", "verifier", "teacher", "runner", "engine", "base")
+_KEPT = frozenset({"data", "T", "mT"})
+_TENSOR_FACTS = frozenset({"shape", "dtype", "device", "ndim", "is_cuda", "grad", "requires_grad", "names"})
+
+
+class Objects:
+    """Access to names, attributes and items for one run."""
+
+    def __init__(self, run: Interpreter) -> None:
+        self.run = run
+        self._anonymous: dict[str, ModelV] = {}
+        self._opaque = 0
+
+    # ---- states --------------------------------------------------------------------------------------------------
+
+    def state(self, model: ModelV, boundary: int) -> Tensor:
+        """Boundary b of a model as a fresh tensor."""
+        depth = self.run.depth_of(model)
+        return Tensor(State(int(boundary)), new_storage(), model=model, depth=depth)
+
+    def hf_length(self, states: HFStates) -> int:
+        """Number of entries: N + 1 for a whole tuple."""
+        depth = self.run.depth_of(states.model) + 1
+        return max(0, (depth if states.stop is None else min(states.stop, depth)) - states.start)
+
+    def hf_state(self, states: HFStates, index: int) -> Tensor:
+        """Entry `index` of `hidden_states`: boundary index, the last one after the final norm."""
+        boundary = states.start + index
+        tensor = self.state(states.model, boundary)
+        return with_state(tensor, normed=True) if boundary == tensor.depth else tensor
+
+    def as_stream(self, result: LayerResult) -> Tensor:
+        """What a layer returned, taken as the complete stream."""
+        return replace(self.state(result.model, result.boundary), trace=result.trace, layer_out=True)
+
+    def as_branch(self, result: LayerResult) -> Tensor:
+        """The first entry of what a layer returned: on engines the branch that still needs its residual."""
+        stream = self.as_stream(result)
+        if result.model.framework in ("sglang", "vllm"):
+            return replace(stream, state=stream.state._replace(part="branch"))
+        return stream
+
+    def as_residual(self, result: LayerResult) -> Tensor:
+        """The second entry of what a fused-residual layer returned."""
+        stream = self.as_stream(result)
+        return replace(stream, state=stream.state._replace(part="residual"))
+
+    def unpack_layer(self, result: LayerResult, names: list[str]) -> list[V]:
+        """What a layer returned, unpacked into these names: a residual among them tells a fused-residual layer."""
+        if len(names) >= 2 and patterns.is_residual(names[1]):
+            branch = replace(self.as_stream(result), state=State(result.boundary, part="branch"), storage=new_storage())
+            rest: list[V] = [Unknown("layer output") for _ in names[2:]]
+            return [branch, self.as_residual(result), *rest]
+        if len(names) >= 2 and patterns.is_residual(names[0]):
+            branch = replace(self.as_stream(result), state=State(result.boundary, part="branch"), storage=new_storage())
+            return [self.as_residual(result), branch]
+        return [self.as_branch(result), *(Unknown("layer output") for _ in names[1:])]
+
+    def layer(self, model: ModelV, index: int) -> Layer:
+        """Layer `index` of a model, always the same object."""
+        made = model.layers.get(int(index))
+        if made is None:
+            made = model.layers[int(index)] = Layer(model, int(index))
+        return made
+
+    # ---- models --------------------------------------------------------------------------------------------------
+
+    def model_of(self, thing: V) -> ModelV:
+        """The model that an object is or belongs to, made on demand."""
+        if isinstance(thing, ModelV):
+            return thing
+        if isinstance(thing, Layer | Layers | Module):
+            return thing.model
+        if isinstance(thing, Obj):
+            found = thing.attrs.get("%model")
+            if isinstance(found, ModelV):
+                return found
+            framework = thing.cls.scope.framework() if thing.cls is not None else ""
+            if not framework:
+                framework = next((e for e in ("sglang", "vllm") if thing.path.startswith(e)), "own")
+            made = ModelV(framework, stock=False)
+            thing.attrs["%model"] = made
+            return made
+        return ModelV("own", stock=False)
+
+    def anonymous(self, frame: Frame) -> ModelV:
+        """The model that a fragment or function without a model of its own speaks of."""
+        key = frame.scope.path
+        if key not in self._anonymous:
+            self._anonymous[key] = ModelV(frame.scope.framework(), stock=False)
+        return self._anonymous[key]
+
+    def parameter(self, name: str, node: Any, frame: Frame) -> V:
+        """The value of a parameter that no call in scope gives."""
+        lowered = name.lower()
+        hint = self.run.world.hint(frame.function, name)
+        if hint is not MISSING:
+            return hint
+        if lowered in ("self", "cls") or any(lowered == w or lowered.endswith("_" + w) for w in _MODEL_WORDS):
+            model = ModelV(frame.scope.framework(), stock=frame.scope.framework() == "hf")
+            return Obj(name, attrs={"%model": model}, where=frame.scope.where(node))
+        if lowered in _CONFIGS or lowered.endswith("_config"):
+            return ConfigV(self.anonymous(frame))
+        return Unknown(name, frame.scope.where(node))
+
+    def free_name(self, name: str, frame: Frame, node: Any) -> V:
+        """A name that nothing in scope binds."""
+        if name in _BUILTINS:
+            return External(f"builtins.{name}")
+        if frame.scope.loose and name in _LOOSE_MODULES:
+            return External(_LOOSE_MODULES[name])
+        found = self.run.world.star_name(name, frame.scope)
+        if found is not MISSING:
+            return found
+        if name in ("self", "model") and frame.scope.loose:
+            made = Obj(name, attrs={"%model": self.anonymous(frame)})
+            frame.scope.names[name] = made
+            return made
+        if frame.scope.loose and name in _CONFIGS:
+            return ConfigV(self.anonymous(frame))
+        return Unknown(name, frame.scope.where(node))
+
+    def result_of(self, obj: Obj, site: CallSite) -> V:
+        """What calling an opaque object gives: another opaque object of the same model."""
+        model = obj.attrs.get("%model")
+        name = obj.name.rsplit(".", 1)[-1]
+        if name in patterns.EMBED_NAMES and isinstance(model, ModelV):
+            return Module("embed", model) if name == "get_input_embeddings" else self.state(model, 0)
+        if name in ("get_text_config", "get_config") and isinstance(model, ModelV):
+            return ConfigV(model, nested=name == "get_text_config")
+        if "." not in obj.name and isinstance(model, ModelV):
+            from eaglelint.analyser.models import run_model
+
+            return run_model(self.run, model, site)
+        if name in ("forward", "__call__", "generate") and isinstance(model, ModelV):
+            from eaglelint.analyser.models import run_model
+
+            return run_model(self.run, model, site)
+        return Obj(f"{obj.name}()", attrs={"%model": model} if model else {}, where=obj.where)
+
+    # ---- attributes ----------------------------------------------------------------------------------------------
+
+    def attribute(self, owner: V, name: str, frame: Frame, node: Any) -> V:
+        """owner.name"""
+        if isinstance(owner, External):
+            return External(f"{owner.path}.{name}")
+        if isinstance(owner, Obj):
+            return self._of_object(owner, name, frame, node)
+        if isinstance(owner, ModelV):
+            return self._of_model(owner, owner, name, frame, node)
+        if isinstance(owner, Layer):
+            return self._of_layer(owner, name)
+        if isinstance(owner, ConfigV):
+            return self.run.world.config_attribute(self.run, owner, name, frame, node)
+        if isinstance(owner, HFOutput):
+            return self._of_output(owner, name)
+        if isinstance(owner, ClassV):
+            found = owner.lookup(name)
+            return found if found is not MISSING else Unknown(f"{owner.name}.{name}")
+        if isinstance(owner, Tensor | Fused | Stacked | Plain):
+            if name in _KEPT:
+                return owner
+            return Unknown(name) if name in _TENSOR_FACTS else Method(owner, name)
+        if isinstance(owner, LayerResult):
+            return Method(self.as_stream(owner), name)
+        if isinstance(owner, Module | Layers) and name in ("weight", "bias"):
+            return Plain(new_storage(), f"{getattr(owner, 'kind', 'layers')}.{name}")
+        if isinstance(owner, PathV):
+            return self._of_path(owner, name)
+        if isinstance(owner, Unknown):
+            reason = f"{owner.reason}.{name}" if owner.reason else name
+            if name in patterns.DEPTH_NAMES and name != "end_layer" and frame.scope.loose:
+                return self.run.depth
+            return Unknown(reason, owner.where) if name not in ("append", "extend") else Method(owner, name)
+        if isinstance(owner, str | ListV | DictV | SetV | tuple | FileText | Files | Module | Layers | HFStates | FuncV | bytes):
+            return Method(owner, name)
+        if isinstance(owner, int | float):
+            return Method(owner, name)
+        return Method(owner, name)
+
+    def _of_object(self, obj: Obj, name: str, frame: Frame, node: Any) -> V:
+        if name in obj.attrs:
+            return obj.attrs[name]
+        if obj.cls is not None:
+            found = obj.cls.lookup(name)
+            if isinstance(found, FuncV):
+                if any(d.rsplit(".", 1)[-1] in ("property", "cached_property") for d in found.decorators):
+                    return self.run.call_function(replace(found, bound=obj), [], {})
+                if any(d == "staticmethod" for d in found.decorators):
+                    return found
+                return replace(found, bound=obj)
+            if found is not MISSING:
+                return found
+        special = self.run.world.object_attribute(self.run, obj, name, frame, node)
+        if special is not MISSING:
+            return special
+        model = obj.attrs.get("%model")
+        if obj.cls is not None and not isinstance(model, ModelV) and self._model_like(name):
+            model = self.model_of(obj)
+        if isinstance(model, ModelV):
+            return self._of_model(model, obj, name, frame, node)
+        return self._child(obj, name)
+
+    @staticmethod
+    def _model_like(name: str) -> bool:
+        return (
+            name in patterns.LAYER_LISTS or name in patterns.DEPTH_NAMES or name in patterns.NORM_NAMES
+            or name in patterns.EMBED_NAMES or name in patterns.HEAD_NAMES or name in _CONFIGS or name == "start_layer"
+        )
+
+    def _child(self, obj: Obj, name: str) -> Obj:
+        child = Obj(f"{obj.name}.{name}", where=obj.where, path=f"{obj.path}.{name}" if obj.path else "")
+        model = obj.attrs.get("%model")
+        if isinstance(model, ModelV):
+            child.attrs["%model"] = model
+        obj.attrs[name] = child
+        return child
+
+    def _of_model(self, model: ModelV, owner: Obj | ModelV, name: str, frame: Frame, node: Any) -> V:
+        if name in model.attrs:
+            found = model.attrs[name]
+            return found
+        if name in patterns.LAYER_LISTS:
+            return Layers(model, 0, self.run.depth_of(model))
+        if name == "start_layer":
+            return RankStart(0)
+        if name in patterns.DEPTH_NAMES:
+            return self.run.depth_of(model)
+        if name in patterns.NORM_NAMES:
+            return Module("norm", model)
+        if name in patterns.EMBED_NAMES and name != "get_input_embeddings":
+            return Module("embed", model)
+        if name in patterns.HEAD_NAMES:
+            return Module("lm_head", model)
+        if name in _CONFIGS:
+            return ConfigV(model, nested=name in _NESTED)
+        if name in _INNER:
+            return model
+        if isinstance(owner, ModelV):
+            return Method(owner, name)
+        return self._child(owner, name)
+
+    def _of_layer(self, layer: Layer, name: str) -> V:
+        if name in layer.attrs:
+            return layer.attrs[name]
+        if layer.obj is not None:
+            if name in layer.obj.attrs:
+                return layer.obj.attrs[name]
+            if layer.obj.cls is not None:
+                found = layer.obj.cls.lookup(name)
+                if isinstance(found, FuncV):
+                    return replace(found, bound=layer.obj)
+                if found is not MISSING:
+                    return found
+        if name in ("register_forward_hook", "register_forward_pre_hook", "forward", "__call__"):
+            return Method(layer, name)
+        if name in ("layer_id", "layer_idx", "layer_index", "idx"):
+            return layer.index
+        return Unknown(f"layer.{name}")
+
+    def _of_output(self, output: HFOutput, name: str) -> V:
+        if name == "hidden_states":
+            return HFStates(output.model) if output.all_states else Unknown("hidden_states")
+        if name == "last_hidden_state":
+            depth = self.run.depth_of(output.model)
+            return with_state(self.state(output.model, depth), normed=True)
+        if name == "logits":
+            return Plain(new_storage(), "logits")
+        if name in ("keys", "items", "to_tuple", "get"):
+            return Method(output, name)
+        return Unknown(name)
+
+    @staticmethod
+    def _of_path(path: PathV, name: str) -> V:
+        text = path.text
+        if name == "parent":
+            return PathV(text.rsplit("/", 1)[0] if "/" in text else ".", path.note)
+        last = text.rsplit("/", 1)[-1]
+        if name == "name":
+            return last
+        if name == "stem":
+            return last.rsplit(".", 1)[0]
+        if name == "suffix":
+            return "." + last.rsplit(".", 1)[1] if "." in last else ""
+        return Method(path, name)
+
+    def set_attribute(self, owner: V, name: str, value: V, frame: Frame, node: Any) -> None:
+        """owner.name = value"""
+        if isinstance(owner, Unknown):
+            return
+        if isinstance(owner, External):
+            self.run.world.patched_outside(self.run, f"{owner.path}.{name}", value, frame, node)
+            return
+        if isinstance(owner, ClassV):
+            owner.attrs[name] = value
+            return
+        if isinstance(owner, Layer):
+            self.run.touch(owner)
+            (owner.obj.attrs if owner.obj is not None else owner.attrs)[name] = value
+            return
+        if not isinstance(owner, Obj | ModelV):
+            return
+        self.run.touch(owner)
+        self.run.rec.stored(self.run, value, node, frame, owner)
+        if self._model_like(name):
+            model = self.model_of(owner)
+            if name in patterns.LAYER_LISTS and isinstance(value, ListV):
+                value = self._own_layers(model, value)
+            elif isinstance(value, Unknown) or (isinstance(value, Obj) and value.cls is None and name not in _CONFIGS):
+                return
+        owner.attrs[name] = value
+        if isinstance(owner, ModelV) and name == "forward":
+            self.run.world.hooked(self.run, owner)
+
+    def _own_layers(self, model: ModelV, value: ListV) -> V:
+        """A list of modules that a class keeps as its layers."""
+        if value.open:
+            return Layers(model, 0, self.run.depth_of(model))
+        if not model.depth and len(value.items) != self.run.depth:
+            model.depth = len(value.items)
+        for index, item in enumerate(value.items):
+            layer = self.layer(model, index)
+            if isinstance(item, Obj) and item.cls is not None:
+                layer.obj = item
+        return Layers(model, 0, len(value.items))
+
+    # ---- items ---------------------------------------------------------------------------------------------------
+
+    def item(self, owner: V, key: V, frame: Frame, node: Any) -> V:
+        """owner[key]"""
+        return items.item(self.run, owner, key, frame, node)
+
+    def set_item(self, owner: V, key: V, value: V, frame: Frame, node: Any) -> None:
+        """owner[key] = value"""
+        items.set_item(self.run, owner, key, value, frame, node)
+
+    def opaque_key(self, key: V) -> str:
+        """A dict key for a value that is not known."""
+        self._opaque += 1
+        return f"\x00{self._opaque}"
+
+    def patched_sum(self, left: V, right: V) -> V:
+        """text + text where one of them is the text of a file that is being patched."""
+        for value, other, kind in ((left, right, "append"), (right, left, "prepend")):
+            if isinstance(value, FileText):
+                if isinstance(other, FileText):
+                    more = tuple(edit for edit in other.edits if not any(edit is known for known in value.edits))
+                    return replace_edits(value, (*value.edits, *more))
+                return replace_edits(value, (*value.edits, (kind, "", other)))
+        return Unknown("text")
+
+
+def replace_edits(text: FileText, edits: tuple[tuple[str, V, V], ...]) -> FileText:
+    """The same file with these edits; its own text is no longer known."""
+    return FileText(text.path, edits, None, text.note)

@@ -1,0 +1,277 @@
+"""From what the runs saw to facts: one run for each depth N, merged by place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from eaglelint.analyser.recorder import Flaw, Joined, Named, Recorder, Store, Test
+from eaglelint.analyser.scope import ModuleScope
+from eaglelint.analyser.values import Tensor
+from eaglelint.boundary import State
+from eaglelint.facts import Assembly, ByDepth, Capture, Confidence, Defect, Label, Step, Unresolved, Value
+from eaglelint.location import Location
+
+#: Words of which one stands in code that has to do with drafters and their training data.
+_RELATED = ("eagle", "draft", "aux", "verifier", "specul", "capture", "dump", "dflash", "dspark", "teacher")
+_RUNTIME = re.compile(r"bench|accept|runtime|runner|generate|infer|serve|decod|speculat|demo|eval", re.IGNORECASE)
+_TRAINING = re.compile(r"train|data|feature|collect|dump|extract|sample|batch|loss|distil|online|cache|fit|gather", re.IGNORECASE)
+#: Bits of a float type that a dump may narrow a state to.
+_WIDTH = {"float8_e4m3fn": 8, "float8_e5m2": 8, "int8": 8, "float16": 16, "half": 16, "bfloat16": 16, "float32": 32}
+
+
+@dataclass
+class _Merged:
+    """The same place in all runs: for each depth the list of variants."""
+
+    sample: Joined | Store
+    by_depth: dict[int, list[tuple[Tensor, ...]]] = field(default_factory=dict)
+
+
+def facts(runs: list[tuple[int, Recorder]]) -> Iterator[object]:
+    """The facts of all runs."""
+    yield from _assemblies(runs)
+    yield from _captures(runs)
+    yield from _labels(runs)
+    yield from _flaws(runs)
+    yield from _unresolved(runs)
+
+
+def states(parts: Iterable[Tensor]) -> tuple[State, ...]:
+    """The states of tensors."""
+    return tuple(part.state for part in parts)
+
+
+def _depth(parts: tuple[Tensor, ...], run_depth: int) -> int:
+    return next((part.depth for part in parts if part.depth), run_depth)
+
+
+def related(scope: ModuleScope, trace: Iterable[Step] = ()) -> bool:
+    """Whether code speaks of drafters or their data at all."""
+    return scope.mentions(*_RELATED) or any(word in scope.path.lower() for word in _RELATED)
+
+
+def purpose(scope: ModuleScope, function: str) -> str:
+    """What a concatenation is for, by the names around it: "runtime", "training" or "unknown"."""
+    around = f"{scope.path} {function}"
+    if _RUNTIME.search(around) and not re.search(r"train", around, re.IGNORECASE):
+        return "runtime"
+    if _TRAINING.search(around) or scope.mentions("optimizer", "backward()", "loss", "torch.save", "dataset", "safetensors"):
+        return "training"
+    return "unknown"
+
+
+def _target(parts: Iterable[Tensor]) -> Value | None:
+    return next((p.model.name for p in parts if p.model is not None and p.model.name is not None), None)
+
+
+def trace(parts: Iterable[Tensor]) -> tuple[Step, ...]:
+    """The steps of several states, interleaved without repeats, in data-flow order."""
+    columns = [part.trace for part in parts]
+    steps: list[Step] = []
+    for row in range(max((len(column) for column in columns), default=0)):
+        for column in columns:
+            if row < len(column) and not any(s.where == column[row].where for s in steps):
+                steps.append(column[row])
+    return tuple(steps[:24])
+
+
+def _notes(parts: Iterable[Tensor], note: str) -> str:
+    return note or next((part.note for part in parts if part.note), "")
+
+
+# ---- concatenations ---------------------------------------------------------------------------------------------------
+
+
+def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]:
+    merged: dict[Location, _Merged] = {}
+    for depth, recorder in runs:
+        for joined in recorder.joined.values():
+            entry = merged.setdefault(joined.where, _Merged(joined))
+            variants = entry.by_depth.setdefault(_depth(joined.parts, depth), [])
+            if all(states(v) != states(joined.parts) for v in variants):
+                variants.append(joined.parts)
+    for where, entry in merged.items():
+        joined = entry.sample
+        if not isinstance(joined, Joined) or not related(joined.scope):
+            continue
+        width = max(len(variants) for variants in entry.by_depth.values())
+        for n in range(width):
+            table = {d: v[n] for d, v in entry.by_depth.items() if n < len(v)}
+            sample = next(iter(table.values()))
+            if len(sample) < 2:
+                continue
+            note = _notes(sample, joined.note)
+            yield Assembly(
+                where=where,
+                states=by_depth(table),
+                confidence=_confidence(note, joined.scope, sample),
+                purpose=purpose(joined.scope, joined.function),
+                trace=trace(sample),
+                assumed=note,
+                target=_target(sample),
+            )
+        yield from _dropped(joined, where)
+        yield from _early(joined, where)
+
+
+def by_depth(table: dict[int, tuple[Tensor, ...]]) -> ByDepth:
+    """States for each depth, sorted."""
+    return tuple(sorted((depth, states(parts)) for depth, parts in table.items()))
+
+
+def _confidence(note: str, scope: ModuleScope, parts: Iterable[Tensor]) -> Confidence:
+    return "likely" if note or scope.note else "proven"
+
+
+def _dropped(joined: Joined, where: Location) -> Iterator[Defect]:
+    """`hs[:-1]` that cuts off an auxiliary state, or a stored list that keeps the final state."""
+    cut = [part for part in joined.dropped if isinstance(part, Tensor)]
+    details = {"kept": [p.state.boundary for p in joined.parts], "depth": joined.parts[0].depth}
+    if cut and not any(part.state.boundary == part.depth for part in cut):
+        boundaries = [part.state.boundary for part in cut]
+        yield Defect("concat-drops-wrong-state", where, {**details, "dropped": boundaries}, trace(cut))
+        return
+    last = joined.parts[-1]
+    loaded = any(step.what == "loaded" for step in last.trace)
+    if loaded and last.state.normed and last.state.boundary == last.depth and len(joined.parts) > 2:
+        yield Defect("concat-drops-wrong-state", where, {**details, "kept_final": True}, trace(joined.parts[-1:]))
+
+
+def _early(joined: Joined, where: Location) -> Iterator[Defect]:
+    """The first entries of a stock model's hidden_states as auxiliary states."""
+    model = joined.parts[0].model
+    if model is None or not model.stock or model.framework != "hf":
+        return
+    if [part.state.boundary for part in joined.parts] == list(range(len(joined.parts))) and len(joined.parts) > 1:
+        yield Defect("early-layers-captured", where, {"boundaries": [p.state.boundary for p in joined.parts]},
+                     trace(joined.parts))
+
+
+# ---- captures ---------------------------------------------------------------------------------------------------------
+
+
+def _captures(runs: list[tuple[int, Recorder]]) -> Iterator[Capture]:
+    merged: dict[Location, _Merged] = {}
+    for depth, recorder in runs:
+        for store in recorder.stores.values():
+            if store.doubt is not None:
+                continue
+            parts = _distinct(store.states)
+            entry = merged.setdefault(store.where, _Merged(store))
+            entry.by_depth.setdefault(_depth(parts, depth), []).append(parts)
+    for where, entry in merged.items():
+        store = entry.sample
+        if not isinstance(store, Store) or not related(store.scope):
+            continue
+        table = {depth: variants[0] for depth, variants in entry.by_depth.items()}
+        sample = next(iter(table.values()))
+        note = _notes(sample, store.note)
+        framework = sample[0].model.framework if sample and sample[0].model is not None else store.scope.framework()
+        yield Capture(
+            where=where,
+            states=by_depth(table),
+            chosen=None,
+            confidence=_confidence(note, store.scope, sample),
+            framework=framework,
+            trace=trace(sample),
+            assumed=note,
+            target=_target(sample),
+        )
+
+
+def _distinct(parts: list[Tensor]) -> tuple[Tensor, ...]:
+    kept: list[Tensor] = []
+    for part in parts:
+        if all(part.state != other.state for other in kept):
+            kept.append(part)
+    return tuple(kept)
+
+
+# ---- names ------------------------------------------------------------------------------------------------------------
+
+
+def _labels(runs: list[tuple[int, Recorder]]) -> Iterator[Label]:
+    merged: dict[tuple[Location, str], dict[int, Named]] = {}
+    for depth, recorder in runs:
+        for key, named in recorder.names.items():
+            merged.setdefault(key, {})[_depth((named.state,), depth)] = named
+    for (where, _), table in merged.items():
+        sample = next(iter(table.values()))
+        if any(named.state.note == "%several" for named in table.values()) or not related(sample.scope):
+            continue
+        yield Label(
+            name=sample.name,
+            kind=sample.kind,
+            where=where,
+            states=tuple(sorted((d, (named.state.state,)) for d, named in table.items())),
+            trace=sample.state.trace,
+            confidence="likely" if sample.state.note else "proven",
+            owner=sample.function,
+        )
+
+
+# ---- defects ----------------------------------------------------------------------------------------------------------
+
+
+def _flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
+    """Defects that every run proves."""
+    counts: dict[tuple[str, Location], int] = {}
+    first: dict[tuple[str, Location], Flaw] = {}
+    for _, recorder in runs:
+        for key, flaw in recorder.flaws.items():
+            counts[key] = counts.get(key, 0) + 1
+            first.setdefault(key, flaw)
+    for key, flaw in first.items():
+        if counts[key] == len(runs) and flaw.kind != "index-out-of-range" and related(flaw.scope):
+            yield Defect(flaw.kind, flaw.where, flaw.details, flaw.related)
+    yield from _unreachable(runs)
+    yield from _casts(runs)
+
+
+def _unreachable(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
+    """Ids that no test in a layer loop can ever match."""
+    verdicts: dict[Location, list[list[int]]] = {}
+    sample: dict[Location, Test] = {}
+    for _, recorder in runs:
+        for where, test in recorder.tests.items():
+            if len(test.seen) < 4 or not test.hit or not related(test.scope):
+                continue
+            alike = [t for t in recorder.tests.values() if t.scope.path == test.scope.path and set(t.ids) & set(test.ids)]
+            hit = set().union(*(t.hit for t in alike))
+            missed = [i for i in test.ids if i not in hit and (i < 0 or i > max(test.seen))]
+            verdicts.setdefault(where, []).append(missed)
+            sample[where] = test
+    for where, missed in verdicts.items():
+        if len(missed) == len(runs) and all(missed):
+            test = sample[where]
+            yield Defect(
+                "unreachable-layer", where,
+                {"ids": missed[0], "all": list(test.ids), "highest": max(test.seen)}, (),
+                "likely" if test.note else "proven",
+            )
+
+
+def _casts(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
+    """States of a wider type that are cast to a narrower one."""
+    for where, (state, dtype, scope) in runs[0][1].casts.items() if runs else ():
+        computed = state.model.arguments.get("dtype") if state.model is not None else None
+        if not isinstance(computed, str) or dtype not in _WIDTH or computed not in _WIDTH or not related(scope):
+            continue
+        narrower = _WIDTH[dtype] < _WIDTH[computed] or (dtype in ("float16", "half") and computed == "bfloat16")
+        if narrower:
+            yield Defect("lossy-dump-dtype", where, {"stored": dtype, "computed": computed}, ())
+
+
+def _unresolved(runs: list[tuple[int, Recorder]]) -> Iterator[Unresolved]:
+    seen: set[Location] = set()
+    for _, recorder in runs:
+        for where, (unknown, scope) in recorder.unknown.items():
+            if where not in seen and related(scope):
+                seen.add(where)
+                yield Unresolved(where, unknown.reason or "the layer ids", unknown.where)
+        for where, store in recorder.stores.items():
+            if store.doubt is not None and where not in seen and related(store.scope):
+                seen.add(where)
+                yield Unresolved(where, store.doubt.reason or "the layer ids", store.doubt.where)

@@ -1,0 +1,197 @@
+"""Runs a whole project: modules, functions that nothing in scope calls, patches, hooks; until files settle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from eaglelint.analyser import models
+from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
+from eaglelint.analyser.recorder import Recorder
+from eaglelint.analyser.scope import ModuleScope
+from eaglelint.analyser.sources import Code
+from eaglelint.analyser.values import (
+    ClassV,
+    FileText,
+    FuncV,
+    ModelV,
+    Obj,
+    Saved,
+    SourceStr,
+    V,
+)
+from eaglelint.analyser.world import World
+from eaglelint.facts import Facts
+from eaglelint.location import MappedText
+
+if TYPE_CHECKING:
+    from eaglelint.analyser.fragments import Fragment
+
+_PASSES = 4
+_SETTERS = ("set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers")
+
+
+def run_project(code: Code, facts: Facts, embedded: list[list[MappedText]], depth: int) -> tuple[Recorder, World]:
+    """Execute everything for a target of `depth` layers; files written in one pass are read in the next.
+
+    `embedded` are groups of code pieces from shell scripts and patches; the pieces of one group share their names.
+    """
+    saves: list[Saved] = []
+    hints: dict[str, dict[str, V]] = {}
+    for _ in range(_PASSES):
+        world = World(code, facts, saves)
+        world.hints = hints
+        recorder = Recorder()
+        run = Interpreter(world, recorder, depth)
+        _execute(run, world, embedded)
+        settled = _signature(world.saves) == _signature(saves) and set(hints) == set(recorder.returns)
+        saves, hints = world.saves, recorder.returns
+        if settled:
+            break
+    return recorder, world
+
+
+def _signature(saves: list[Saved]) -> list[tuple[Any, ...]]:
+    return [(s.path, s.format, s.where, _shape(s.value)) for s in saves]
+
+
+def _shape(value: V, depth: int = 0) -> Any:
+    """What of a saved value matters to its readers."""
+    if depth > 6:
+        return "..."
+    items = getattr(value, "items", None)
+    if isinstance(items, dict):
+        return tuple((str(k), _shape(v, depth + 1)) for k, v in items.items())
+    if isinstance(items, list) or isinstance(value, tuple):
+        return tuple(_shape(v, depth + 1) for v in (items if isinstance(items, list) else value))
+    parts = getattr(value, "parts", None)
+    if parts is not None:
+        return tuple(part.state for part in parts)
+    return getattr(value, "state", type(value).__name__)
+
+
+def _execute(run: Interpreter, world: World, embedded: list[list[MappedText]]) -> None:
+    for source in world.code.relevant():
+        world.load(run, source.path)
+    for group in embedded:
+        _run_pieces(run, world, group, "")
+    _run_uncalled(run, world)
+    _run_patches(run, world)
+    _run_uncalled(run, world)
+    _run_waiting(run, world)
+
+
+# ---- code that nothing in scope calls ---------------------------------------------------------------------------------
+
+
+def _run_uncalled(run: Interpreter, world: World) -> None:
+    """Functions and methods that no code in scope enters: something outside calls them."""
+    for scope in [*world.scopes.values(), *world.loose]:
+        for func in list(scope.functions):
+            if func.frame.function is None and id(func.node) not in run.entered:
+                _try(run, scope, func, [])
+        for cls in list(scope.classes):
+            _run_class(run, scope, cls)
+
+
+def _try(run: Interpreter, scope: ModuleScope, func: FuncV, args: list[V]) -> V:
+    depth_of_stack = len(run.stack)
+    try:
+        return run.call_function(func, args, {})
+    except (OutOfFuel, RecursionError):
+        del run.stack[depth_of_stack:]
+        run.journal.clear()
+        run.doubt.clear()
+        run.steps = 0
+        run.rec.gave_up(scope)
+        return None
+
+
+def _run_class(run: Interpreter, scope: ModuleScope, cls: ClassV) -> None:
+    methods = [m for m in cls.attrs.values() if isinstance(m, FuncV) and id(m.node) not in run.entered]
+    if not methods:
+        return
+    obj = Obj(cls.name, cls, where=scope.where(cls.node), outside=False)
+    init = cls.lookup("__init__")
+    if isinstance(init, FuncV):
+        _try(run, scope, replace(init, bound=obj), [])
+    for name in _SETTERS:
+        setter = cls.lookup(name)
+        if isinstance(setter, FuncV) and id(setter.node) not in run.entered:
+            _try(run, scope, replace(setter, bound=obj), [])
+    for method in methods:
+        if id(method.node) in run.entered or method.name == "__init__":
+            continue
+        static = "staticmethod" in method.decorators
+        _try(run, scope, method if static else replace(method, bound=obj), [])
+
+
+def _run_waiting(run: Interpreter, world: World) -> None:
+    """Models with hooks or another forward that nothing in scope ran: their engine runs them."""
+    for path, value in list(world.outside.items()):
+        owner, _, name = path.rpartition(".")
+        if not isinstance(value, FuncV) or owner.split(".")[0] not in ("sglang", "vllm", "transformers"):
+            continue
+        model = ModelV(owner.split(".")[0].replace("transformers", "hf"), stock=False)
+        if name == "__init__" or id(value.node) not in run.entered or name == "forward":
+            _try(run, value.scope, value, [model])
+    for model in list(world.waiting):
+        forward = model.attrs.get("forward")
+        if isinstance(forward, FuncV) and id(forward.node) not in run.entered:
+            _try(run, forward.scope, forward, [])
+        if not model.ran:
+            try:
+                models.fire_hooks(run, model, None)
+            except (OutOfFuel, RecursionError):
+                run.steps = 0
+    for obj_scope in list(world.scopes.values()):
+        for func in obj_scope.functions:
+            if func.frame.function is not None and id(func.node) not in run.entered and func.name == "forward":
+                _try(run, obj_scope, func, [])
+
+
+# ---- patches ----------------------------------------------------------------------------------------------------------
+
+
+def _run_patches(run: Interpreter, world: World) -> None:
+    """Code that scripts write into other files: all pieces written into one file share their names."""
+    groups: dict[str, list[FileText]] = {}
+    for text in world.patched or world.touched[-1:]:
+        groups.setdefault(text.path, []).append(text)
+    for path, texts in groups.items():
+        longest = max(texts, key=lambda t: len(t.edits))
+        pieces: list[MappedText] = []
+        note = longest.note
+        for _, _, new in longest.edits:
+            if isinstance(new, SourceStr) and new.strip():
+                pieces.append(new.mapped)
+                note = note or new.note
+        if pieces:
+            _run_pieces(run, world, pieces, path, note)
+
+
+def _run_pieces(run: Interpreter, world: World, pieces: list[MappedText], path: str, note: str = "") -> None:
+    names: dict[str, V] = {}
+    for text in pieces:
+        fragment: Fragment | None = world.code.fragment(text)
+        if fragment is None:
+            continue
+        scope = world.code.scope(fragment, text.lines.path, path, loose=True)
+        scope.names = names
+        scope.note = note
+        scope.imports |= _engine_words(path, text)
+        run.rec.guard_note = note
+        world.loose.append(scope)
+        run.run_module(scope)
+    run.rec.guard_note = ""
+
+
+def _engine_words(path: str, text: MappedText) -> set[str]:
+    """The engine that a patched file belongs to, by its path."""
+    parts = path.replace("\x00", "/").split("/")
+    found = {engine for engine in ("sglang", "vllm") if engine in parts}
+    if not found and "forward_batch" in text.text:
+        found = {"sglang"}
+    return found
+
+

@@ -1,0 +1,343 @@
+"""What one run sees: states stored, named, saved, concatenated and used; later turned into facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from eaglelint.analyser.values import (
+    HOLE,
+    DictV,
+    Fused,
+    LayerResult,
+    ListV,
+    ModelV,
+    RankIndex,
+    SetV,
+    Stacked,
+    Tensor,
+    Unknown,
+    V,
+    note_of,
+)
+from eaglelint.facts import Step, Value
+from eaglelint.location import Location
+
+if TYPE_CHECKING:
+    from eaglelint.analyser.calls import CallSite
+    from eaglelint.analyser.interpreter import Interpreter
+    from eaglelint.analyser.scope import Frame, ModuleScope
+    from eaglelint.analyser.values import FuncV
+
+#: Names that may claim a certain hidden state; others are not worth recording.
+_TELLING = re.compile(
+    r"embed|layer|hidden|low|mid|high|final|last|first|norm|^h_?\d|^l_?\d|^hs_?\d|state|verifier|target|teacher|aux|"
+    r"boundary|input|output|early|late|block|\d",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Store:
+    """States stored at one place, in the order in which they were stored."""
+
+    where: Location
+    scope: ModuleScope
+    via: str
+    states: list[Tensor] = field(default_factory=list)
+    doubt: Unknown | None = None
+    note: str = ""
+
+
+@dataclass
+class Joined:
+    """States put side by side at one place."""
+
+    where: Location
+    scope: ModuleScope
+    parts: tuple[Tensor, ...]
+    dropped: tuple[V, ...]
+    sliced: Location | None
+    function: str
+    note: str = ""
+    named: str = ""
+
+
+@dataclass
+class Named:
+    """A name bound to a state."""
+
+    name: str
+    kind: str
+    where: Location
+    state: Tensor
+    scope: ModuleScope
+    function: str
+
+
+@dataclass
+class Flaw:
+    """A defect that the run proves; `kind` is the slug of its rule."""
+
+    kind: str
+    where: Location
+    details: dict[str, Any]
+    related: tuple[Step, ...]
+    scope: ModuleScope
+
+
+@dataclass
+class Test:
+    """A comparison of a layer counter with ids: which ids there were and which counters matched."""
+
+    where: Location
+    scope: ModuleScope
+    ids: tuple[int, ...]
+    note: str
+    origin: Location | None
+    seen: set[int] = field(default_factory=set)
+    hit: set[int] = field(default_factory=set)
+    relative: bool = False
+
+
+class Recorder:
+    """The observations of one run, keyed by place."""
+
+    def __init__(self) -> None:
+        self.nowhere = Location("")
+        self.stores: dict[Location, Store] = {}
+        self.joined: dict[tuple[Location, tuple[tuple[int, bool], ...]], Joined] = {}
+        self.names: dict[tuple[Location, str], Named] = {}
+        self.flaws: dict[tuple[str, Location], Flaw] = {}
+        self.tests: dict[Location, Test] = {}
+        self.unknown: dict[Location, tuple[Unknown, ModuleScope]] = {}
+        self.heads: dict[tuple[Location, bool], tuple[Tensor, ModuleScope]] = {}
+        self.launches: list[tuple[str, CallSite, Location]] = []
+        self.commands: list[tuple[V, Location, V]] = []
+        self.returns: dict[str, dict[str, V]] = {}
+        self.casts: dict[Location, tuple[Tensor, str, ModuleScope]] = {}
+        self.exhausted: list[str] = []
+        self.hook: tuple[cst.CSTNode, Frame, ModelV] | None = None
+        self.guard_note = ""
+        self.count = 0
+        self._storages: dict[int, tuple[Store, Tensor]] = {}
+
+    # ---- names ---------------------------------------------------------------------------------------------------
+
+    def labelled(self, run: Interpreter, value: V, name: V, kind: str, node: Any, frame: Frame) -> V:
+        """A state gets a name: remember it, and let the state remember where it was named."""
+        where = frame.scope.where(node)
+        if isinstance(value, LayerResult):
+            return replace(value, trace=(*value.trace[-8:], Step(where, f"named {name}"))) if kind == "variable" else value
+        if not isinstance(value, Tensor):
+            return value
+        if not isinstance(name, str) or HOLE in name or not _TELLING.search(name):
+            return value
+        function = frame.function.name if frame.function is not None else ""
+        key = (where, f"{kind}:{name}")
+        known = self.names.get(key)
+        if known is None:
+            self.names[key] = Named(str(name), kind, where, value, frame.scope, function)
+        elif known.state.state != value.state:
+            known.state = replace(known.state, note="%several")
+        if kind == "argument" or not value.trace:
+            return value
+        return value.step(where, f"named {name}")
+
+    # ---- storing -------------------------------------------------------------------------------------------------
+
+    def stored(self, run: Interpreter, value: V, node: Any, frame: Frame, owner: V) -> V:
+        """A value goes into a container, an attribute or a file. Gives back the value to store."""
+        if isinstance(value, LayerResult):
+            value = run.objects.as_stream(value)
+        if not isinstance(value, Tensor):
+            return value
+        where = frame.scope.where(node)
+        if not value.trace:
+            value = value.step(where, f"boundary {value.state.boundary} captured")
+        if self.guard_note and not value.note:
+            value = replace(value, note=self.guard_note)
+        store = self.stores.get(where)
+        if store is None:
+            store = self.stores[where] = Store(where, frame.scope, "hook" if self.hook else "store")
+        self.count += 1
+        if len(store.states) < 2000:
+            store.states.append(value)
+        if run.doubt:
+            store.doubt = run.doubt[-1]
+        self._storages.setdefault(value.storage, (store, value))
+        if value.state.part == "branch":
+            kind = "hook-output-not-stream" if self.hook is not None else "residual-not-added"
+            self.flaw(kind, where, frame, {"boundary": value.state.boundary}, value.trace)
+        return value
+
+    def saved(self, run: Interpreter, value: V, node: Any, frame: Frame) -> None:
+        """A value is written to a file; states inside containers count as stored there already."""
+
+    def mutated(self, run: Interpreter, storage: int, node: Any, frame: Frame) -> None:
+        """Memory changes in place: what was stored from it before now holds something else."""
+        entry = self._storages.get(storage)
+        if entry is None:
+            return
+        store, tensor = entry
+        where = frame.scope.where(node)
+        self.flaw("captured-tensor-aliased", store.where, frame, {"boundary": tensor.state.boundary},
+                  (Step(where, "changed in place here"),), store.scope)
+
+    def return_value(self, run: Interpreter, value: V, node: Any, frame: Frame) -> None:
+        """A function returns something (kept for functions whose callers are not in scope)."""
+
+    def returned(self, func: FuncV, frame: Frame, result: V) -> None:
+        """A call of a function ended: what it returned under which local name may feed a namesake parameter."""
+        for name, value in frame.names.items():
+            if value is result and isinstance(result, DictV | ListV | Tensor | Fused | Stacked):
+                self.returns.setdefault(frame.scope.path, {})[name] = value
+
+    def engine_capture(self, run: Interpreter, parts: list[Tensor], where: Location, frame: Frame) -> None:
+        """An engine's own setter or extraction mode captures these states."""
+        store = self.stores[where] = Store(where, frame.scope, "engine")
+        store.states = list(parts)
+
+    # ---- concatenation and use -----------------------------------------------------------------------------------
+
+    def fused(
+        self, run: Interpreter, parts: list[Tensor], node: Any, frame: Frame, dropped: Any = (), sliced: Any = None,
+        given: V = None,
+    ) -> None:
+        """States are put side by side along the feature dimension."""
+        where = frame.scope.where(node)
+        key = (where, tuple((p.state.boundary, p.state.normed) for p in parts))
+        function = frame.function.name if frame.function is not None else ""
+        note = note_of(*parts) or note_of(given)
+        if key not in self.joined:
+            self.joined[key] = Joined(where, frame.scope, tuple(parts), tuple(dropped), sliced, function, note)
+
+    def whole_tuple(self, run: Interpreter, pieces: list[V], node: Any, frame: Frame) -> None:
+        """All hidden states of a stock model are concatenated."""
+        tensors = [p for p in pieces if isinstance(p, Tensor)]
+        if tensors and tensors[0].model is not None and tensors[0].model.stock:
+            self.flaw("all-layers-concatenated", frame.scope.where(node), frame, {"states": len(tensors)}, ())
+
+    def to_head(self, run: Interpreter, state: Tensor, node: Any, frame: Frame) -> None:
+        """A state is multiplied by an lm_head."""
+        self.heads.setdefault((frame.scope.where(node), state.state.normed), (state, frame.scope))
+
+    def cast(self, run: Interpreter, state: Tensor, dtype: str, node: Any, frame: Frame) -> None:
+        """A state is cast to another type."""
+        self.casts.setdefault(frame.scope.where(node), (state, dtype, frame.scope))
+
+    # ---- tests ---------------------------------------------------------------------------------------------------
+
+    def compared(self, run: Interpreter, node: Any, target: Any, left: V, right: V, verdict: V, frame: Frame) -> None:
+        """A counter is tested against ids."""
+        if not isinstance(left, int) or isinstance(left, bool):
+            return
+        if isinstance(left, RankIndex):
+            self.rank_relative(run, node, frame)
+        ids: tuple[int, ...] | None = None
+        if isinstance(right, ListV | SetV):
+            ids = tuple(int(i) for i in right.items if isinstance(i, int)) if not right.open else None
+        elif isinstance(right, tuple):
+            ids = tuple(int(i) for i in right if isinstance(i, int))
+        elif isinstance(right, DictV) and not right.open:
+            ids = tuple(int(i) for i in right.items if isinstance(i, int))
+        note = note_of(right)
+        self.guard_note = note if verdict is True and note else frame.scope.note
+        if ids is None or not ids:
+            return
+        where = frame.scope.where(node)
+        test = self.tests.get(where)
+        if test is None or test.ids != ids:
+            origin = getattr(right, "where", None)
+            test = self.tests[where] = Test(where, frame.scope, ids, note, origin)
+        test.seen.add(int(left))
+        if verdict is True:
+            test.hit.add(int(left))
+
+    def rank_relative(self, run: Interpreter, node: Any, frame: Frame) -> None:
+        """A counter that restarts on every pipeline rank is compared with ids."""
+        loop = _enclosing_loop(frame, node)
+        self.flaw("rank-relative-layer-index", loop or frame.scope.where(node), frame, {}, ())
+
+    def out_of_range(self, run: Interpreter, key: int, highest: int, node: Any, frame: Frame) -> None:
+        """An index beyond the layers or states that there are."""
+        where = frame.scope.where(node)
+        self.flaw("index-out-of-range", where, frame, {"id": int(key), "highest": highest}, ())
+
+    def missing_key(self, run: Interpreter, owner: DictV, key: str, node: Any, frame: Frame) -> None:
+        """A reader asks for a key that the writer does not write."""
+        where = frame.scope.where(node)
+        saved = owner.origin
+        if saved is None:
+            return
+        keys = [k for k in owner.items if isinstance(k, str)]
+        self.flaw(
+            "dump-layout-mismatch", where, frame, {"wanted": key, "written": keys, "path": saved.path},
+            (Step(saved.where, f"written here with the keys {', '.join(keys)}"),),
+        )
+
+    def unresolved(self, run: Interpreter, unknown: Unknown, node: Any, frame: Frame) -> None:
+        """States are taken by something that is not known."""
+        self.unknown.setdefault(frame.scope.where(node), (unknown, frame.scope))
+
+    def flaw(
+        self, kind: str, where: Location, frame: Frame, details: dict[str, Any], related: tuple[Step, ...],
+        scope: ModuleScope | None = None,
+    ) -> None:
+        """A defect that data flow proves."""
+        self.flaws.setdefault((kind, where), Flaw(kind, where, details, tuple(related), scope or frame.scope))
+
+    # ---- launches ------------------------------------------------------------------------------------------------
+
+    def launch(self, run: Interpreter, engine: str, site: CallSite) -> None:
+        """An engine is started from Python."""
+        self.launches.append((engine, site, site.frame.scope.where(site.node)))
+
+    def command(self, run: Interpreter, words: V, node: Any, frame: Frame, env: V) -> None:
+        """A command is started from Python."""
+        self.commands.append((words, frame.scope.where(node), env))
+
+    def gave_up(self, scope: ModuleScope) -> None:
+        """A file asked for more steps than are granted."""
+        self.exhausted.append(scope.path)
+
+    @staticmethod
+    def key_place(node: Any, frame: Frame, key: str) -> Location | None:
+        """The place of a dict entry with this key inside a call."""
+        stack: list[Any] = [node]
+        while stack:
+            current = stack.pop()
+            if isinstance(current, cst.DictElement) and isinstance(current.key, cst.SimpleString):
+                if key in current.key.value:
+                    return frame.scope.where(current.key)
+            stack.extend(current.children)
+        return None
+
+    @staticmethod
+    def value_of(text: str, where: Location) -> Value:
+        """A known value."""
+        return Value(text, where)
+
+
+def _enclosing_loop(frame: Frame, node: Any) -> Location | None:
+    """The line of the layer loop around a test in the same function."""
+    body = frame.function.node.body if frame.function is not None else frame.scope.tree
+    best: Location | None = None
+    wanted = frame.scope.where(node)
+    stack: list[Any] = [body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.For):
+            place = frame.scope.where(current)
+            if place.start <= wanted.start <= place.end and (best is None or place.start >= best.start):
+                best = frame.scope.where(current.iter)._replace(line=place.line, column=place.column)
+        stack.extend(current.children)
+    return best
+
+
+def doubtful(store: Store) -> bool:
+    """Whether it is not known which layers this place stores."""
+    return store.doubt is not None

@@ -1,0 +1,127 @@
+"""The Python of a project: parsed once, found by path or by the name under which it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from eaglelint.analyser import gate
+from eaglelint.analyser.fragments import Fragment, FragmentError, parse, parse_module
+from eaglelint.analyser.scope import ModuleScope
+from eaglelint.errors import UnreadableSource
+from eaglelint.facts import Unreadable
+from eaglelint.location import MappedText
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from eaglelint.project import Source
+
+_MAX_BYTES = 1_500_000
+
+
+class Code:
+    """All Python sources of a project and what was parsed of them so far."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = {source.path: source for source in sources}
+        self.python = [source for source in sources if source.kind == "python"]
+        self.unreadable: list[Unreadable] = []
+        self._parsed: dict[str, Fragment | None] = {}
+        self._fragments: dict[tuple[str, int, str], Fragment | None] = {}
+        self._locators: dict[int, Locator] = {}
+        self._by_name: dict[str, list[str]] = {}
+        for source in self.python:
+            self._by_name.setdefault(source.path.rsplit("/", 1)[-1], []).append(source.path)
+
+    def relevant(self) -> Iterator[Source]:
+        """The Python files that pass the gate, in path order."""
+        for source in self.python:
+            try:
+                if gate.relevant(source.data):
+                    yield source
+            except UnreadableSource:
+                continue
+
+    def parsed(self, path: str) -> Fragment | None:
+        """The tree of a Python file, None when it can not be read (that is remembered as unreadable)."""
+        if path not in self._parsed:
+            self._parsed[path] = self._parse(path)
+        return self._parsed[path]
+
+    def _parse(self, path: str) -> Fragment | None:
+        source = self.sources.get(path)
+        if source is None:
+            return None
+        try:
+            if len(source.data) > _MAX_BYTES:
+                return None
+            return parse_module(source.text)
+        except UnreadableSource as error:
+            self.unreadable.append(Unreadable(error.where, error.reason, True))
+        except FragmentError as error:
+            self.unreadable.append(Unreadable(error.where, error.reason, gate.evidence(source.data)))
+        return None
+
+    def fragment(self, text: MappedText) -> Fragment | None:
+        """The tree of a piece of code inside something else."""
+        key = (text.lines.path, text.origin[0] if len(text.origin) else 0, text.text)
+        if key not in self._fragments:
+            self._fragments[key] = parse(text)
+        return self._fragments[key]
+
+    def scope(self, fragment: Fragment, path: str, dotted: str, loose: bool = False) -> ModuleScope:
+        """A fresh scope for a parsed tree; positions are computed when they are first asked for."""
+        locator = self._locators.get(id(fragment))
+        if locator is None:
+            locator = self._locators[id(fragment)] = Locator(fragment)
+        made = ModuleScope(path, dotted, fragment.text, fragment.module, locator, loose=loose)
+        made._places = locator.places
+        return made
+
+    def resolve(self, dotted: str, importer: str, level: int) -> str | None:
+        """The file that an import means, None when it is not in the project."""
+        tail = dotted.replace(".", "/") if dotted else ""
+        if level:
+            parts = importer.split("/")[:-1]
+            base = parts[: len(parts) - (level - 1)] if level > 1 else parts
+            stem = "/".join([*base, tail] if tail else base)
+            return next((p for p in (f"{stem}.py", f"{stem}/__init__.py") if p in self.sources), None)
+        if not tail:
+            return None
+        folder = importer.rpartition("/")[0]
+        while True:
+            prefix = f"{folder}/" if folder else ""
+            for candidate in (f"{prefix}{tail}.py", f"{prefix}{tail}/__init__.py"):
+                if candidate in self.sources:
+                    return candidate
+            if not folder:
+                break
+            folder = folder.rpartition("/")[0]
+        last = tail.rsplit("/", 1)[-1]
+        fitting = [p for p in self._by_name.get(f"{last}.py", ()) if p.endswith(f"/{tail}.py")]
+        return fitting[0] if len(fitting) == 1 and "/" in tail else None
+
+
+class Locator:
+    """Offsets of the nodes of one tree; the positions of the whole tree are computed at the first question."""
+
+    def __init__(self, fragment: Fragment) -> None:
+        self.fragment = fragment
+        self.places: dict[int, object] = {}  # type: ignore[assignment]
+        self._positions: dict[cst.CSTNode, object] | None = None
+
+    def __call__(self, node: cst.CSTNode) -> tuple[int, int]:
+        if self._positions is None:
+            from libcst.metadata import MetadataWrapper, PositionProvider
+
+            wrapper = MetadataWrapper(self.fragment.module, unsafe_skip_copy=True)
+            try:
+                self._positions = dict(wrapper.resolve(PositionProvider))
+            except RecursionError:
+                self._positions = {}
+        found = self._positions.get(node)
+        if found is None:
+            return 0, 0
+        start, end = found.start, found.end  # type: ignore[attr-defined]
+        return self.fragment.offset(start.line, start.column), self.fragment.offset(end.line, end.column)

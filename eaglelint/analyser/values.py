@@ -1,0 +1,461 @@
+"""The domain of the abstract execution.
+
+Concrete Python values stand for themselves: int, float, str, bytes, bool, None, tuple. A string in which a part is not
+known holds the character `HOLE` in its place. Everything else is a class of this module. Tensors that are hidden states
+carry the boundary they hold (see eaglelint.boundary), what was done to them, an identity of their storage (to see
+aliases) and the trace of places that they passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from eaglelint.boundary import State
+from eaglelint.facts import Step, Value
+from eaglelint.location import Location, MappedText
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from eaglelint.analyser.scope import Frame, ModuleScope
+
+#: Stands in a string for a part that is not known.
+HOLE = "\x00"
+
+#: A value of the abstract execution (concrete, or of a class below).
+V: TypeAlias = Any
+
+_storage = count(1)
+
+
+def new_storage() -> int:
+    """A fresh identity for the memory behind a tensor."""
+    return next(_storage)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that is not known: why, and the place of what is missing.
+
+    `index` says that it came from comparing a layer index with something unknown, so that a capture guarded by it may
+    or may not happen for this layer.
+    """
+
+    reason: str = ""
+    where: Location | None = None
+    index: bool = False
+
+
+class Index(int):
+    """A loop counter. Plain int otherwise; comparing it with an unknown gives an Unknown with `index`."""
+
+
+class RankStart(int):
+    """The first layer of this pipeline rank: 0 here, another number on other ranks."""
+
+
+class RankIndex(Index):
+    """A counter that starts at 0 on every pipeline rank."""
+
+
+class AssumedInt(int):
+    """An int that rests on the default of a variable or option that something outside may override."""
+
+    note = ""
+
+
+class AssumedStr(str):
+    """A str that rests on the default of a variable or option that something outside may override."""
+
+    note = ""
+
+
+class SourceStr(str):
+    """A str of which the place of each character is known: code inside code."""
+
+    mapped: MappedText
+    note = ""
+
+
+def note_of(*values: V) -> str:
+    """Whose default these values rest on, "" when on none."""
+    for value in values:
+        note = getattr(value, "note", "")
+        if note and isinstance(note, str):
+            return note
+        if isinstance(value, tuple):
+            inner = note_of(*value)
+            if inner:
+                return inner
+    return ""
+
+
+def with_note(value: V, note: str) -> V:
+    """The same value, marked as resting on an assumption."""
+    if not note:
+        return value
+    if type(value) in (int, Index):
+        marked: Any = AssumedInt(value)
+    elif type(value) is str:
+        marked = AssumedStr(value)
+    elif isinstance(value, SourceStr | ListV | SetV | DictV):
+        value.note = note
+        return value
+    elif isinstance(value, tuple):
+        return tuple(with_note(item, note) for item in value)
+    else:
+        return value
+    marked.note = note
+    return marked
+
+
+@dataclass(eq=False, slots=True)
+class ListV:
+    """A list (or deque). `open` when it may hold more than is known. `dropped` are entries that a slice left out."""
+
+    items: list[V]
+    open: bool = False
+    note: str = ""
+    dropped: tuple[V, ...] = ()
+    sliced: Location | None = None
+    kind: str = "list"
+
+
+@dataclass(eq=False, slots=True)
+class SetV:
+    """A set or frozenset of known elements; `open` when it may hold more."""
+
+    items: list[V]
+    open: bool = False
+    note: str = ""
+    where: Location | None = None
+
+
+@dataclass(eq=False, slots=True)
+class DictV:
+    """A dict in insertion order; `open` when it may hold more keys than are known. `origin` is the file it came from."""
+
+    items: dict[V, V]
+    open: bool = False
+    note: str = ""
+    origin: Saved | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathV:
+    """A pathlib.Path; holes stand for unknown parts."""
+
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A hidden state of the target: which, what was done to it, its storage and how it came here.
+
+    `layer_out` says that it is what a layer of unknown kind returned: complete or still to be added to its residual.
+    """
+
+    state: State
+    storage: int
+    trace: tuple[Step, ...] = ()
+    layer_out: bool = False
+    note: str = ""
+    model: ModelV | None = field(default=None, compare=False)
+    depth: int = 0
+
+    def step(self, where: Location | None, what: str) -> Tensor:
+        """The same tensor with one more hop in its trace."""
+        if where is None or (self.trace and self.trace[-1].where == where):
+            return self
+        return replace(self, trace=(*self.trace[-12:], Step(where, what)))
+
+    def copied(self) -> Tensor:
+        """A copy with memory of its own."""
+        return replace(self, storage=new_storage())
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Hidden states side by side along the feature dimension."""
+
+    parts: tuple[Tensor, ...]
+    where: Location
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stacked:
+    """Hidden states stacked along a dimension of their own, as vLLM's extraction writes them: [tokens, states, hidden]."""
+
+    parts: tuple[Tensor, ...]
+    dropped: tuple[Tensor, ...] = ()
+    sliced: Location | None = None
+    axis: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A tensor or array that is no hidden state; `storage` as for Tensor."""
+
+    storage: int
+    what: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Obj:
+    """An object with attributes: an instance of a class in scope, or something from outside known only by its name."""
+
+    name: str
+    cls: ClassV | None = None
+    attrs: dict[str, V] = field(default_factory=dict)
+    where: Location | None = None
+    path: str = ""
+    outside: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class ModelV:
+    """A target model (or its inner decoder).
+
+    `framework`: "hf" (transformers), "sglang", "vllm", "own". `depth` is N, 0 when not known (the run's N is used).
+    `hooks` are forward hooks and pre-hooks that were registered, as (kind, layer index or "norm"/"embed", function).
+    """
+
+    framework: str
+    name: Value | None = None
+    depth: int = 0
+    attrs: dict[str, V] = field(default_factory=dict)
+    layers: dict[int, Layer] = field(default_factory=dict)
+    hooks: list[tuple[str, int | str, V, cst.CSTNode, Frame]] = field(default_factory=list)
+    ran: bool = False
+    layer_class: ClassV | None = None
+    arguments: dict[str, V] = field(default_factory=dict)
+    pending: list[V] = field(default_factory=list)
+    stock: bool = True
+    all_states: bool = False
+    engine_states: V = None
+
+
+@dataclass(eq=False, slots=True)
+class Layer:
+    """Decoder layer `index` of a model; `obj` is its instance when its class is in scope."""
+
+    model: ModelV
+    index: int
+    attrs: dict[str, V] = field(default_factory=dict)
+    obj: Obj | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The layers `low` to `high` (exclusive) of a model, of one pipeline rank when `relative`."""
+
+    model: ModelV
+    low: int
+    high: int
+    relative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A part of a model: "norm", "embed", "lm_head"."""
+
+    kind: str
+    model: ModelV
+
+
+@dataclass(frozen=True, slots=True)
+class LayerResult:
+    """What a decoder layer returned: one tensor or (branch, residual), which only its use tells."""
+
+    model: ModelV
+    boundary: int
+    trace: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HFStates:
+    """The tuple `outputs.hidden_states` of a stock transformers model: N + 1 entries."""
+
+    model: ModelV
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HFOutput:
+    """What a transformers model returned."""
+
+    model: ModelV
+    all_states: bool
+    where: Location
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigV:
+    """A transformers config: of a target (`model`), or of a file in the project (`path`). `nested` inside text_config."""
+
+    model: ModelV | None = None
+    path: str = ""
+    nested: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class FuncV:
+    """A function or lambda in scope with the frame that it closes over; `bound` is self when it is a bound method."""
+
+    node: cst.FunctionDef | cst.Lambda
+    frame: Frame
+    scope: ModuleScope
+    name: str
+    bound: V = None
+    owner: ClassV | None = None
+    decorators: tuple[str, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Partial:
+    """functools.partial: a callable with leading arguments."""
+
+    func: V
+    args: tuple[V, ...]
+    kwargs: dict[str, V]
+
+
+@dataclass(eq=False, slots=True)
+class ClassV:
+    """A class in scope."""
+
+    name: str
+    node: cst.ClassDef
+    scope: ModuleScope
+    bases: tuple[V, ...]
+    attrs: dict[str, V]
+    frame: Frame | None = None
+
+    def lookup(self, name: str, depth: int = 0) -> V:
+        """A class attribute, through the bases in scope; MISSING when there is none."""
+        if name in self.attrs:
+            return self.attrs[name]
+        if depth < 20:
+            for base in self.bases:
+                if isinstance(base, ClassV):
+                    found = base.lookup(name, depth + 1)
+                    if found is not MISSING:
+                        return found
+        return MISSING
+
+    def ancestry(self, depth: int = 0) -> list[str]:
+        """Names of the class and of all its bases, also of those from outside."""
+        names = [self.name]
+        for base in self.bases:
+            if isinstance(base, ClassV):
+                names += base.ancestry(depth + 1) if depth < 20 else []
+            elif isinstance(base, External):
+                names.append(base.path)
+        return names
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something from outside the project, by its dotted path: a module, class or function (`torch.cat`)."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a domain value, not called yet."""
+
+    owner: V
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class FileText:
+    """The text of a file that is not known, and the edits that were made to it: code being patched.
+
+    Each edit is (kind, old text, new text): "replace", "insert", "append". `text` is the text itself when the file is
+    in scope.
+    """
+
+    path: str
+    edits: tuple[tuple[str, V, V], ...] = ()
+    text: MappedText | None = None
+    note: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Saved:
+    """Something written to a file: the path (with holes), the format, the value at that time and the place."""
+
+    path: str
+    format: str
+    value: V
+    where: Location
+    script: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several values read back from files; using it narrows the choice."""
+
+    options: tuple[V, ...]
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The file names that a glob or listing gives: a path with holes."""
+
+    path: str
+
+
+class Special:
+    """A value with methods of its own, such as an argument parser or an open file."""
+
+    def call_method(self, run: Any, name: str, site: Any) -> V:
+        """The result of calling one of its methods."""
+        return Unknown(f"{name}()")
+
+
+@dataclass(eq=False, slots=True)
+class FileHandle:
+    """An open file: its path (with holes) and mode."""
+
+    path: V
+    mode: str = "r"
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+#: No such attribute or key.
+MISSING = _Missing()
+
+
+def is_state(value: V) -> bool:
+    """Whether a value is a hidden state or something made of hidden states."""
+    return isinstance(value, Tensor | Fused | Stacked | LayerResult)
+
+
+def holds_states(value: V, fuel: int = 200) -> bool:
+    """Whether a value is or contains a hidden state."""
+    if is_state(value) or isinstance(value, HFStates):
+        return True
+    if fuel <= 0:
+        return False
+    if isinstance(value, ListV | SetV):
+        return any(holds_states(item, fuel - 10) for item in value.items)
+    if isinstance(value, DictV):
+        return any(holds_states(item, fuel - 10) for item in value.items.values())
+    if isinstance(value, tuple):
+        return any(holds_states(item, fuel - 10) for item in value)
+    if isinstance(value, Choice):
+        return any(holds_states(item, fuel - 10) for item in value.options)
+    return False
