@@ -78,7 +78,7 @@ def _graphs(pipeline: Pipeline, affected: Sequence[Serving], partial: bool) -> F
     severity, confidence = strength(affected, (), mixed=partial)
     if incomplete and severity == "error":
         severity, confidence = "warning", "likely"
-    default, eager = first.reading.defaults(depth) or (), first.captured(depth) or ()
+    default, eager = first.reading.defaults(depth) or (), first.meant(depth) or ()
     message = (
         f"{first.name} captures its CUDA graphs with the default layers: decoding reads boundaries {show(default)}, "
         f"while prefill reads boundaries {show(eager)}, which the ids mean"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from eaglelint.boundary import show, show_ids
+from eaglelint.boundary import evaluate, show, show_ids
 from eaglelint.checks import wording
 from eaglelint.checks.judging import Case, Verdict, cases, reasons, strength
 from eaglelint.checks.registry import check
@@ -190,11 +190,10 @@ def _lost(serving: Serving, missing: Sequence[int]) -> str:
     declared = serving.declared or ()
     boundaries = serving.meant(depth) or ()
     named = [b for i, b in zip(declared, boundaries, strict=False) if i in missing]
-    on = f" of {serving.target.words}" if serving.target is not None else ""
-    low, high = serving.reading.reach
+    reach = " to ".join(str(evaluate(edge, depth)) if depth else edge for edge in serving.reading.reach)
     return (
-        f"{serving.name} can not capture id {show(missing)} of {show_ids(declared)}: "
-        f"it means {wording.numbers(named)}, and it reaches boundaries {low} to {high}{on}"
+        f"{serving.name} can not capture id {show(missing)} of {show_ids(declared)}: it means "
+        f"{wording.numbers(named)}, and boundaries {reach}{wording.target_words(serving.target)} can be captured"
     )
 
 

@@ -61,8 +61,8 @@ def _mismatch(
     first = verdicts[0]
     said = wording.listed([wording.trained_words(training, first.depth) for training in trainings], "or")
     served = [
-        f"{wording.served_words(verdict, verdict.serving.target)}: {wording.difference_words(verdict)}"
-        for verdict in _distinct(verdicts)
+        f"{wording.served_words(name, verdict)}: {wording.difference_words(verdict)}"
+        for name, verdict in wording.by_release(verdicts)
     ]
     message = f"{said}, but {'; '.join(served)}"
     rests = reasons(servings, trainings)
@@ -85,8 +85,8 @@ def _perhaps(pipeline: Pipeline, ids: LayerIds, doubtful: list[Case], trainings:
     verdicts = [verdict for case in doubtful for verdict in case.verdicts]
     said = wording.listed([wording.trained_words(training, verdicts[0].depth) for training in trainings], "or")
     readings = []
-    for verdict in _distinct(verdicts):
-        words = wording.served_words(verdict, verdict.serving.target)
+    for name, verdict in wording.by_release(verdicts):
+        words = wording.served_words(name, verdict)
         judged = "right" if verdict.outcome == "same" else "not known"
         if verdict.outcome == "differs":
             judged = wording.difference_words(verdict)
@@ -105,11 +105,6 @@ def _perhaps(pipeline: Pipeline, ids: LayerIds, doubtful: list[Case], trainings:
     )
 
 
-def _distinct(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """One verdict for each reading and release."""
-    return list({(v.serving.name, v.serving.reading.rule, v.meant, v.captured): v for v in verdicts}.values())
-
-
 def _cure(pipeline: Pipeline, ids: LayerIds, wrong: list[Case], every: list[Case]) -> Fix | None:
     """The ids that are right: one list for all servers where there is one, else a list for each."""
     training = pipeline.training
@@ -121,17 +116,16 @@ def _cure(pipeline: Pipeline, ids: LayerIds, wrong: list[Case], every: list[Case
     if shared is not None:
         return _write(pipeline, ids, shared, others)
     texts = []
-    for verdict in _distinct(verdicts):
+    for name, verdict in wording.by_release(verdicts):
         trained = training.at(verdict.depth) or ()
         own = wording.right_ids(verdict.serving, trained, verdict.depth)
         if own is not None:
-            texts.append(f"{show_ids(own)} for {verdict.serving.name}")
+            texts.append(f"{show_ids(own)} for {name}")
             continue
-        texts.append(f"no ids make {verdict.serving.name} capture {wording.numbers(trained)}")
+        texts.append(f"no ids make {name} capture {wording.numbers(trained)}")
         later = wording.newer(verdict.serving, trained, verdict.depth)
         if later is not None:
-            name, needed = later
-            texts.append(f"{name} does with {show_ids(needed if needed is not None else ids.ids)}")
+            texts.append(f"{later[0]} does with {show_ids(later[1] if later[1] is not None else ids.ids)}")
     return Fix("; ".join(dict.fromkeys(texts))) if texts else None
 
 
@@ -157,9 +151,11 @@ def _captures(verdict: Verdict, ids: tuple[int, ...], training: Training) -> boo
 
 
 def _write(pipeline: Pipeline, ids: LayerIds, right: tuple[int, ...], verdicts: Sequence[Verdict]) -> Fix:
-    names = wording.listed(verdict.serving.name for verdict in _distinct(verdicts))
-    text = f"write {show_ids(right)} for {names}"
-    for verdict in _distinct(verdicts):
+    named = wording.by_release(verdicts)
+    text = f"write {show_ids(right)} for {wording.listed(name for name, _ in named)}"
+    for _, verdict in named:
+        if verdict.outcome != "differs":
+            continue
         later = wording.newer(verdict.serving, verdict.trained, verdict.depth)
         if later is not None and later[1] is None:
             text += f"; {later[0]} reads the ids as they stand as {wording.numbers(verdict.trained)}"

@@ -95,7 +95,7 @@ def _finding(label: Label, said: Claim, first: tuple[int, State], last: tuple[in
     held = _in_words(*first)
     if last[1] != first[1]:
         held = f"{held} of a target with {first[0]} layers, {_in_words(*last)} of one with {last[0]}"
-    message = f"{_kind(label)} `{name}` says {said.words}, but it holds {held}"
+    message = f"{_kind(label)} `{name}` claims {said.words}, but holds {held}"
     flow = [step for step in label.trace if step.where != label.where]
     if flow:
         message += f": {flow[0].what} at {flow[0].where}"

@@ -48,31 +48,48 @@ def rule_words(reading: Reading) -> str:
     return f"{words}, on model runner {reading.runner}" if reading.runner else words
 
 
-def served_words(verdict: Verdict, target: Target | None) -> str:
-    """What one reading captures for the ids, by which rule, and how that differs."""
+def served_words(name: str, verdict: Verdict) -> str:
+    """What the releases called `name` capture for the ids, and by which rule."""
     serving = verdict.serving
-    ids = show_ids(serving.declared or ())
-    on = f" of {target.words}" if target is not None else ""
+    on = target_words(serving.target)
     if serving.ids is None:
-        text = f"{serving.name} captures its default {numbers(verdict.captured)}{on}"
+        text = f"{name} captures its default {numbers(verdict.captured)}{on}"
     else:
-        text = f"{serving.name} takes {ids} as {numbers(verdict.meant)}{on} ({rule_words(serving.reading)})"
-        lost = [b for b in verdict.meant if b not in verdict.captured]
-        if lost:
-            text += f", of which {lost_words(lost)} can not be captured"
+        ids = show_ids(serving.declared or ())
+        text = f"{name} takes {ids} as {numbers(verdict.meant)}{on} ({rule_words(serving.reading)})"
     return text if verdict.fixed else f"{text} for {verdict.depth} layers"
 
 
-def lost_words(boundaries: Iterable[int]) -> str:
-    """Boundaries that are not captured, the impossible ones without a number."""
-    known = sorted({b for b in boundaries if b != NOWHERE})
-    return show(known) if known else "some"
+def target_words(target: Target | None) -> str:
+    """The target that a reading holds for: " of Qwen/Qwen3-8B with 36 layers", "" when it is not known."""
+    if target is None:
+        return ""
+    return f" of {target.name} with {target.depth} layers" if target.depth else f" of {target.name}"
+
+
+def by_release(verdicts: Iterable[Verdict]) -> list[tuple[str, Verdict]]:
+    """The distinct verdicts with the releases they hold for; neighbouring ranges that agree are named as one."""
+    found: dict[tuple[object, ...], list[Verdict]] = {}
+    for verdict in verdicts:
+        reading = verdict.serving.reading
+        key = (verdict.serving.release, reading.rule, reading.runner, verdict.serving.ids, *verdict[1:5])
+        found.setdefault(key, []).append(verdict)
+    named: dict[tuple[str, object], tuple[str, Verdict]] = {}
+    for said, group in found.items():
+        first, last = group[0].serving, group[-1].serving
+        name = first.name
+        if not first.release.exact and last.reading.last != first.reading.first:
+            name = f"{title(first.engine)} {first.reading.first} to {last.reading.last}"
+        named.setdefault((name, said[1:]), (name, group[0]))
+    return list(named.values())
 
 
 def difference_words(verdict: Verdict) -> str:
-    """How the captured boundaries differ from the trained ones."""
+    """How the captured boundaries differ from the trained ones, and which can not be captured at all."""
     meant = [b for b in verdict.meant if b != NOWHERE]
-    return difference(sorted(verdict.trained), sorted(meant))
+    words = difference(sorted(verdict.trained), sorted(meant))
+    lost = [b for b in meant if b not in verdict.captured]
+    return f"{words} ({numbers(lost)} can not be captured)" if lost else words
 
 
 def steps(pipeline: Pipeline, trainings: Sequence[Training], servings: Sequence[Serving]) -> tuple[Step, ...]:
