@@ -66,16 +66,23 @@ class MappedText:
 
     `origin` has one entry more than `text` has characters: the last is where the text ends in the outer file. For text
     that is a plain slice of the file it is a `range` and costs nothing.
+
+    Text can be put together from several files (a constant that another module defines). `lines` is the file of the
+    first character; `runs` lists, in order, each index at which another file goes on. It is empty for text of one file.
+    Operations that keep these maps (replace, dedent, format, ...) are functions of `eaglelint.mapped`.
     """
 
-    __slots__ = ("lines", "origin", "text")
+    __slots__ = ("lines", "origin", "runs", "text")
 
-    def __init__(self, text: str, origin: Sequence[int], lines: LineMap) -> None:
+    def __init__(
+        self, text: str, origin: Sequence[int], lines: LineMap, runs: tuple[tuple[int, LineMap], ...] = ()
+    ) -> None:
         if len(origin) != len(text) + 1:
             raise ValueError("origin must have one entry for each character and one for the end")
         self.text = text
         self.origin = origin
         self.lines = lines
+        self.runs = runs
 
     @classmethod
     def whole(cls, path: str, text: str) -> MappedText:
@@ -85,33 +92,102 @@ class MappedText:
     def __len__(self) -> int:
         return len(self.text)
 
+    def __repr__(self) -> str:
+        return f"MappedText({self.text!r}, {self.location(0, len(self.text))})"
+
     def __getitem__(self, part: slice) -> MappedText:
-        start, stop, _ = part.indices(len(self.text))
+        start, stop, step = part.indices(len(self.text))
+        if step != 1:
+            raise ValueError("a mapped text can be sliced in its own order only")
         stop = max(start, stop)
-        return MappedText(self.text[start:stop], self.origin[start : stop + 1], self.lines)
+        runs: tuple[tuple[int, LineMap], ...] = ()
+        if self.runs:
+            runs = tuple((index - start, lines) for index, lines in self.runs if start < index <= stop)
+        return MappedText(self.text[start:stop], self.origin[start : stop + 1], self.file_at(start), runs)
+
+    def file_at(self, index: int) -> LineMap:
+        """The file that the character at `index` (or the end of the text) comes from."""
+        found = self.lines
+        for start, lines in self.runs:
+            if start > index:
+                break
+            found = lines
+        return found
 
     def location(self, start: int, end: int) -> Location:
-        """Where the characters `start` to `end` of this text stand in the outermost file."""
+        """Where the characters `start` to `end` of this text stand in the outermost file.
+
+        When they come from several files, it is the part of them that stands in the file of the first character.
+        """
         start = max(0, min(start, len(self.text)))
         end = max(start, min(end, len(self.text)))
+        lines = self.lines
+        if self.runs:
+            lines = self.file_at(start)
+            end = next((index for index, _ in self.runs if start < index < end), end)
         first = self.origin[start]
         last = self.origin[end - 1] + 1 if end > start else first
-        return self.lines.location(first, max(first, last))
+        return lines.location(first, max(first, last))
 
     def replace_text(self, text: str) -> MappedText:
         """Another text of the same length at the same places (placeholders that keep positions)."""
-        return MappedText(text, self.origin, self.lines)
+        return MappedText(text, self.origin, self.lines, self.runs)
+
+    def pick(self, text: str, indices: Sequence[int]) -> MappedText:
+        """Another text whose i-th character stands where the character `indices[i]` of this one stands.
+
+        `indices` has one entry more than `text` has characters: the place of the end.
+        """
+        origin = [self.origin[index] for index in indices]
+        if not self.runs:
+            return MappedText(text, origin, self.lines)
+        files = [self.file_at(index) for index in indices]
+        return MappedText(text, origin, files[0], _runs(files))
+
+
+def _runs(files: Sequence[LineMap]) -> tuple[tuple[int, LineMap], ...]:
+    """Where the file changes in a list of the file of each character."""
+    return tuple((index, files[index]) for index in range(1, len(files)) if files[index] is not files[index - 1])
 
 
 def join(parts: Iterable[MappedText]) -> MappedText:
-    """The concatenation of several mapped texts of one file; raises ValueError when there are none."""
+    """The concatenation of several mapped texts; raises ValueError when there are none."""
     pieces = list(parts)
     if not pieces:
         raise ValueError("nothing to join")
     if len(pieces) == 1:
         return pieces[0]
+    text = "".join(piece.text for piece in pieces)
+    lines = next((piece for piece in pieces if piece.text), pieces[-1]).lines
+    contiguous = _contiguous(pieces)
+    if contiguous is not None:
+        return MappedText(text, contiguous, lines)
     origin: list[int] = []
+    runs: list[tuple[int, LineMap]] = []
+    current = lines
+    for number, piece in enumerate(pieces):
+        begin = len(origin)
+        end = len(piece.text)
+        if number == len(pieces) - 1:
+            end += 1  # the end of the last piece is the end of the whole
+        origin.extend(piece.origin[:end])
+        for index, file in ((0, piece.lines), *piece.runs):
+            if index < end and file is not current:
+                runs.append((begin + index, file))
+                current = file
+    return MappedText(text, origin, lines, tuple(runs))
+
+
+def _contiguous(pieces: Sequence[MappedText]) -> range | None:
+    """The range of offsets that the pieces cover when they follow each other in one file, else None."""
+    start = stop = -1
     for piece in pieces:
-        origin.extend(piece.origin[: len(piece.text)])
-    origin.append(pieces[-1].origin[-1])
-    return MappedText("".join(piece.text for piece in pieces), origin, pieces[0].lines)
+        origin = piece.origin
+        if not isinstance(origin, range) or origin.step != 1 or piece.runs or piece.lines is not pieces[0].lines:
+            return None
+        if stop < 0:
+            start = stop = origin.start
+        if origin.start != stop:
+            return None
+        stop += len(piece.text)
+    return range(start, stop + 1)
