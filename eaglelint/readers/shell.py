@@ -1,0 +1,96 @@
+"""Bash scripts: the simple commands that they run, as words, in the order in which they run.
+
+tree-sitter gives the control structure of masked text (see `quoting`); words are decoded by `expansion`. Variables are
+followed in file order through functions, branches and loops; what only the outside of the file knows is unknown or,
+where the file has a default for it, assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from eaglelint.location import MappedText
+from eaglelint.readers.commands import Command, Setting
+from eaglelint.readers.interpreter import Interpreter
+from eaglelint.readers.parameters import Scope
+from eaglelint.readers.words import HOLE, Script, Variable, Word
+from eaglelint.readers.wrappers import program
+
+__all__ = ["Command", "Script", "Setting", "Word", "python_heredocs", "read_commands"]
+
+_PYTHON = re.compile(r"python(?:\d[\d.]*)?|pypy3?")
+
+
+def read_commands(
+    text: MappedText,
+    variables: Mapping[str, Word] | None = None,
+    insertions: Mapping[str, Word] | None = None,
+    script: str = "",
+) -> list[Command | Setting]:
+    """The commands that a shell text runs and the environment variables that it sets, in order.
+
+    `variables` are set and exported before it starts. `insertions` maps single characters of the text to words that an
+    outer language puts there. `script` is the path of the file when the text is a script of its own, which `$0` names.
+    Text that can not be parsed is passed over; commands around it are read.
+    """
+    scope = Scope(script=script)
+    for name, word in (variables or {}).items():
+        scope.variables[name] = Variable((word,))
+        scope.exported.add(name)
+    return Interpreter().read(Script(without_returns(text), insertions or {}), scope)
+
+
+def without_returns(text: MappedText) -> MappedText:
+    """The text with the line ends of Unix, as the person who wrote it on Windows meant it."""
+    if "\r" not in text.text:
+        return text
+    kept = [i for i, char in enumerate(text.text) if char != "\r" or text.text[i + 1 : i + 2] not in ("\n", "")]
+    return text.pick("".join(text.text[i] for i in kept), [*kept, len(text.text)])
+
+
+def python_heredocs(text: MappedText, script: str = "") -> list[MappedText]:
+    """The Python code that a shell text holds.
+
+    It is what `python - <<EOF` and `cat <<EOF | python` read, what `python -c` runs and what `cat > x.py <<EOF` writes.
+    In a here-document with an unquoted delimiter, known variables are replaced by their values; an unknown one stays
+    as `$NAME` in a string and becomes the bare name elsewhere, which Python code does not define either.
+    """
+    return list(python_of(read_commands(text, script=script)))
+
+
+def python_of(items: list[Command | Setting]) -> Iterator[MappedText]:
+    """The Python code in commands that were read."""
+    for item in items:
+        if not isinstance(item, Command):
+            continue
+        name = program(item.words[0]) if item.words else ""
+        arguments = [word.content for word in item.words[1:]]
+        code: Word | None = None
+        if _PYTHON.fullmatch(name):
+            if "-c" in arguments[:4]:
+                at = arguments.index("-c") + 2
+                code = item.words[at] if at < len(item.words) else None
+            elif item.stdin is not None and (not arguments or all(a.startswith("-") for a in arguments[:1])):
+                code = item.stdin
+        elif item.stdin is not None and item.output is not None and item.output.content.endswith(".py"):
+            code = item.stdin
+        if code is not None and code.mapped is not None and code.written is not None:
+            yield _as_python(code.mapped if code is item.stdin else code.written)
+
+
+def _as_python(text: MappedText) -> MappedText:
+    """Python code with something in the place of what is not known."""
+    if HOLE not in text.text:
+        return text
+    content: list[str] = []
+    indices: list[int] = []
+    for index, char in enumerate(text.text):
+        piece = char
+        if char == HOLE:
+            line = "".join(content).rsplit("\n", 1)[-1]
+            quoted = line.count('"') % 2 == 1 or line.count("'") % 2 == 1
+            piece = "$UNKNOWN" if quoted else "UNKNOWN"
+        content.append(piece)
+        indices.extend([index] * len(piece))
+    return text.pick("".join(content), [*indices, len(text.text)])
