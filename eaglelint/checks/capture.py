@@ -109,24 +109,18 @@ def _listed(details: Mapping[str, Any], key: str) -> str:
 
 
 def _concat(defect: Defect) -> str:
-    details = defect.details
-    dropped, kept = _listed(details, "dropped"), _listed(details, "kept")
-    stored = _listed(details, "stored")
-    parts = ["the concatenation takes the wrong states"]
-    if stored:
-        parts.append(f"the dump holds {stored}")
-    if dropped:
-        parts.append(f"{dropped} is dropped")
-    if kept:
-        parts.append(f"fc is fed {kept}")
-    return ": ".join([parts[0], ", ".join(parts[1:])]) if len(parts) > 1 else parts[0]
+    kept, dropped = _listed(defect.details, "kept"), _listed(defect.details, "dropped")
+    if defect.details.get("kept_final"):
+        return f"the final state stays among the auxiliary states: fc is fed boundaries {kept}, the last one normed"
+    text = f"boundary {dropped} is dropped" if dropped else "an auxiliary state is dropped"
+    fed = f", so fc is fed boundaries {kept} only" if kept else ""
+    return f"{text}: the list does not end with the final state{fed}"
 
 
 def _layout(defect: Defect) -> str:
-    details = defect.details
-    asked, written = _listed(details, "asked") or _listed(details, "read"), _listed(details, "written")
-    text = f"`{asked}` is read here" if asked else "what is read here"
-    return f"{text}, but the dump holds " + (written if written else "something else")
+    wanted, written = _listed(defect.details, "wanted"), _listed(defect.details, "written")
+    text = f"`{wanted}` is read here" if wanted else "what is read here is not written"
+    return f"{text}, but the dump holds {written or 'something else'}"
 
 
 class Words:

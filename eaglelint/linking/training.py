@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from eaglelint.boundary import Layers, State
+from eaglelint.boundary import SAMPLED_DEPTHS, Layers, State
 from eaglelint.conventions.known import KnownDrafter
 from eaglelint.facts import Assembly, ByDepth, Capture, Confidence, Defect, Step
 from eaglelint.linking.records import Evidence, Training
@@ -174,11 +174,8 @@ def _layers(states: ByDepth, depth: int, *, keep_last: bool) -> Layers | None:
 
     Without `keep_last` the state after the last layer (normed or boundary N) is left out at the end of a longer list.
     """
-    wanted = [(n, listed) for n, listed in states if not depth or n == depth]
-    if not wanted and len(states) == 1:
-        return None
     table: dict[int, tuple[int, ...]] = {}
-    for n, listed in wanted or states:
+    for n, listed in entries_for(states, depth):
         if any(state.part != "stream" for state in listed):
             return None
         kept = list(listed)
@@ -191,6 +188,27 @@ def _layers(states: ByDepth, depth: int, *, keep_last: bool) -> Layers | None:
         table[n] = tuple(state.boundary for state in kept)
     if not table:
         return None
-    if depth and depth in table:
-        return Layers.of(table[depth])
+    if len(table) == 1 and (depth in table or (not depth and _any_depth(table))):
+        return Layers.of(next(iter(table.values())))
     return Layers.by_depth(table)
+
+
+def entries_for(states: ByDepth, depth: int) -> ByDepth:
+    """The entries that hold for a target of `depth` layers (0: not known); () when there are none.
+
+    Code in which N does not matter is run once, for the largest sampled depth: its states hold for every depth, with
+    the state after the last layer at that target's own N.
+    """
+    wanted = tuple((n, listed) for n, listed in states if not depth or n == depth)
+    if wanted or len(states) != 1:
+        return wanted or states
+    (n, listed) = states[0]
+    if n != max(SAMPLED_DEPTHS) or any(depth < state.boundary < n for state in listed):
+        return ()
+    moved = tuple(state._replace(boundary=depth) if state.boundary == n else state for state in listed)
+    return ((depth, moved),)
+
+
+def _any_depth(table: Mapping[int, tuple[int, ...]]) -> bool:
+    """Whether the one entry of a table holds for every depth: it was made for the largest and is clear of its end."""
+    return all(n == max(SAMPLED_DEPTHS) and n not in boundaries for n, boundaries in table.items())

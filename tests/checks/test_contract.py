@@ -164,9 +164,12 @@ def test_a_state_that_can_not_be_captured_is_not_another_state(world: Any):
 
 def test_a_defect_that_explains_the_capture_speaks_alone(world: Any):
     served(world, [1, 17, 32], "==0.5.14", [2, 18])
-    world.defect("concat-drops-wrong-state", details={"stored": [2, 18, 33], "kept": [2, 18], "dropped": [33]})
+    world.defect("concat-drops-wrong-state", details={"kept": [2, 18], "dropped": [33]})
     assert not world.findings("EGL401")
-    assert world.finding("EGL412").severity == "error"
+    found = world.finding("EGL412")
+    assert found.severity == "error"
+    assert "boundary 33 is dropped" in found.message
+    assert "fed boundaries 2, 18 only" in found.message
 
 
 def test_an_unknown_target_depth_is_no_proof_where_the_default_depends_on_it(world: Any):
@@ -184,7 +187,7 @@ def test_the_list_of_another_length_is_replaced_whole(world: Any):
 
 
 def test_a_dump_that_is_read_under_another_key(world: Any):
-    world.defect("dump-layout-mismatch", details={"asked": "aux", "written": "aux_states, final"})
+    world.defect("dump-layout-mismatch", details={"wanted": "aux", "written": ["aux_states", "final"]})
     found = world.finding("EGL413")
     assert "`aux`" in found.message
     assert "aux_states, final" in found.message
