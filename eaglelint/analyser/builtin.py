@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.operations import as_text, truth
+from eaglelint.analyser.patterns import LAYER_LISTS
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
@@ -57,6 +58,8 @@ def _len(run: Interpreter, site: CallSite) -> V:
         return with_note(len(value.items), value.note)
     if isinstance(value, str | tuple | bytes | range) and not (isinstance(value, str) and HOLE in value):
         return len(value)
+    if isinstance(value, Unknown) and value.reason.rsplit(".", 1)[-1] in LAYER_LISTS:
+        return run.depth
     return Unknown("len", getattr(value, "where", None))
 
 

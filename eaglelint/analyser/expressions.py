@@ -43,7 +43,12 @@ def evaluate(run: Interpreter, node: Any, frame: Frame) -> V:
     return handler(run, node, frame) if handler else Unknown(type(node).__name__)
 
 
+_CONSTANTS = {"None": None, "True": True, "False": False}
+
+
 def _name(run: Interpreter, node: cst.Name, frame: Frame) -> V:
+    if node.value in _CONSTANTS:
+        return _CONSTANTS[node.value]
     value = frame.lookup(node.value)
     if value is not MISSING:
         return value
@@ -156,8 +161,7 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
             if not any(type(item) is type(u) and item == u for u in unique):
                 unique.append(item)
         return SetV(unique, is_open, note, frame.scope.where(node))
-    made = ListV(items, is_open, note)
-    return made
+    return ListV(items, is_open, note)
 
 
 def _dict(run: Interpreter, node: cst.Dict, frame: Frame) -> V:
@@ -170,6 +174,8 @@ def _dict(run: Interpreter, node: cst.Dict, frame: Frame) -> V:
                 made.open = made.open or value.open
             else:
                 made.open = True
+            continue
+        if not isinstance(element, cst.DictElement):
             continue
         key = evaluate(run, element.key, frame)
         if isinstance(value, Tensor | LayerResult):
@@ -269,10 +275,9 @@ def subscript_key(run: Interpreter, node: cst.Subscript, frame: Frame) -> V:
         index = element.slice
         if isinstance(index, cst.Index):
             keys.append(evaluate(run, index.value, frame))
-        else:
-            bounds = [
-                evaluate(run, part, frame) if part is not None else None for part in (index.lower, index.upper, index.step)
-            ]
+        elif isinstance(index, cst.Slice):
+            parts = (index.lower, index.upper, index.step)
+            bounds = [evaluate(run, part, frame) if part is not None else None for part in parts]
             if all(bound is None or (isinstance(bound, int) and not isinstance(bound, bool)) for bound in bounds):
                 keys.append(slice(*bounds))
             else:

@@ -93,7 +93,7 @@ class Interpreter:
 
     @staticmethod
     def _restore(thing: Any, contents: Any) -> None:
-        if isinstance(thing, ListV) or isinstance(thing, DictV):
+        if isinstance(thing, (ListV, DictV)):
             thing.items, thing.open = contents
         elif isinstance(thing, dict):
             thing.clear()
@@ -171,7 +171,8 @@ class Interpreter:
         """Execute one statement."""
         self.tick()
         handler = _STATEMENTS.get(type(node))
-        return handler(self, node, frame) if handler else None
+        flow: Flow = handler(self, node, frame) if handler else None
+        return flow
 
     def _simple(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite, frame: Frame) -> Flow:
         for small in node.body:

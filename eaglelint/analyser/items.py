@@ -122,7 +122,7 @@ def _of_dict(run: Interpreter, owner: DictV, key: V, frame: Frame, node: Any) ->
         hole = [value for name, value in owner.items.items() if isinstance(name, str) and HOLE in name]
         if len(hole) == 1:
             return hole[0]
-        return Unknown(f"key {key}")
+        return Unknown(f"key {key!r}")
     return Unknown("key", getattr(key, "where", None))
 
 

@@ -127,7 +127,7 @@ def _fire(run: Interpreter, model: ModelV, kind: str, place: int | str, site: Ca
         module: V = Layer(model, place) if isinstance(place, int) else Module(str(place), model)
         if isinstance(place, int):
             module = run.objects.layer(model, place)
-        args = _entering(run, model, boundary if kind == "pre" else max(boundary - 1, 0))
+        args = _entering(run, model, boundary if kind == "pre" else max(boundary - 1, 0), _style(model, func))
         given: list[V] = [module, args]
         if kind == "post":
             given.append(_output(run, model, place, boundary))
@@ -153,16 +153,29 @@ def call_any(run: Interpreter, func: V, args: list[V]) -> V:
     return Unknown("callback")
 
 
-def _entering(run: Interpreter, model: ModelV, boundary: int) -> tuple[V, ...]:
+def _style(model: ModelV, func: V) -> str:
+    """Whose calling convention a hook expects: an engine's when it speaks of a residual."""
+    if model.framework in _ENGINES:
+        return model.framework
+    inner = func.func if isinstance(func, Partial) else func
+    if isinstance(inner, FuncV):
+        start, end = inner.scope.locate(inner.node)
+        text = inner.scope.text.text[start:end]
+        if "residual" in text:
+            return "sglang" if "forward_batch" in text else "vllm"
+    return model.framework
+
+
+def _entering(run: Interpreter, model: ModelV, boundary: int, style: str) -> tuple[V, ...]:
     """The positional arguments that a layer gets: engines pass positions first and the residual apart."""
     stream = run.objects.state(model, boundary)
-    if model.framework not in _ENGINES:
+    if style not in _ENGINES:
         return (stream,)
     if boundary == 0:
         parts: tuple[V, V] = (stream, None)
     else:
         parts = (with_state(stream, part="branch"), with_state(stream, part="residual"))
-    if model.framework == "sglang":
+    if style == "sglang":
         return (Unknown("positions"), parts[0], Unknown("forward_batch"), parts[1])
     return (Unknown("positions"), parts[0], parts[1])
 

@@ -280,8 +280,7 @@ class Objects:
 
     def _of_model(self, model: ModelV, owner: Obj | ModelV, name: str, frame: Frame, node: Any) -> V:
         if name in model.attrs:
-            found = model.attrs[name]
-            return found
+            return model.attrs[name]
         if name in patterns.LAYER_LISTS:
             return Layers(model, 0, self.run.depth_of(model))
         if name == "start_layer":

@@ -69,9 +69,9 @@ def is_none(value: V) -> bool | None:
     """Whether a value is None; None when not known."""
     if value is None:
         return True
-    if isinstance(value, Unknown | Choice):
+    if isinstance(value, Unknown | Choice) or (isinstance(value, Obj) and value.cls is None and value.outside):
         return None
-    return not (isinstance(value, Obj) and value.cls is None and value.outside and value.name.startswith("?"))
+    return False
 
 
 def join(first: V, second: V) -> V:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from eaglelint.analyser.recorder import Flaw, Joined, Named, Recorder, Store, Test
 from eaglelint.analyser.scope import ModuleScope
@@ -15,22 +16,29 @@ from eaglelint.location import Location
 
 #: Words of which one stands in code that has to do with drafters and their training data.
 _RELATED = ("eagle", "draft", "aux", "verifier", "specul", "capture", "dump", "dflash", "dspark", "teacher")
-_RUNTIME = re.compile(r"bench|accept|runtime|runner|generate|infer|serve|decod|speculat|demo|eval", re.IGNORECASE)
-_TRAINING = re.compile(r"train|data|feature|collect|dump|extract|sample|batch|loss|distil|online|cache|fit|gather", re.IGNORECASE)
+_RUNTIME = re.compile(r"bench|accept|runtime|runner|infer|serv|decod|speculat|demo|eval", re.IGNORECASE)
+_TRAINING = re.compile(
+    r"train|data|feature|collect|dump|extract|sample|batch|loss|distil|online|cache|fit|gather", re.IGNORECASE
+)
 #: Bits of a float type that a dump may narrow a state to.
 _WIDTH = {"float8_e4m3fn": 8, "float8_e5m2": 8, "int8": 8, "float16": 16, "half": 16, "bfloat16": 16, "float32": 32}
 
 
+_Seen = TypeVar("_Seen", Joined, Store)
+
+
 @dataclass
-class _Merged:
+class _Merged(Generic[_Seen]):
     """The same place in all runs: for each depth the list of variants."""
 
-    sample: Joined | Store
+    sample: _Seen
     by_depth: dict[int, list[tuple[Tensor, ...]]] = field(default_factory=dict)
 
 
 def facts(runs: list[tuple[int, Recorder]]) -> Iterator[object]:
-    """The facts of all runs."""
+    """The facts of all runs. Of several runs those whose N is too small for an id that is tested do not count."""
+    fitting = [(depth, recorder) for depth, recorder in runs if not any(_beyond(t) for t in recorder.tests.values())]
+    runs = fitting or runs
     yield from _assemblies(runs)
     yield from _captures(runs)
     yield from _labels(runs)
@@ -81,11 +89,24 @@ def _notes(parts: Iterable[Tensor], note: str) -> str:
     return note or next((part.note for part in parts if part.note), "")
 
 
+def _beyond(test: Test) -> bool:
+    """Whether a test asks for ids that lie beyond the layers of its loop."""
+    return len(test.seen) > 3 and bool(test.hit) and max(test.ids) > max(test.seen)
+
+
+def settled(first: Recorder, second: Recorder) -> bool:
+    """Whether two runs with different N saw the same states at the same places: then N does not matter."""
+    one, two = (
+        {(s.where, states(_distinct(s.states))) for s in r.stores.values()} | set(r.joined) for r in (first, second)
+    )
+    return one == two and set(first.tests) == set(second.tests)
+
+
 # ---- concatenations ---------------------------------------------------------------------------------------------------
 
 
 def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]:
-    merged: dict[Location, _Merged] = {}
+    merged: dict[Location, _Merged[Joined]] = {}
     for depth, recorder in runs:
         for joined in recorder.joined.values():
             entry = merged.setdefault(joined.where, _Merged(joined))
@@ -94,7 +115,7 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
                 variants.append(joined.parts)
     for where, entry in merged.items():
         joined = entry.sample
-        if not isinstance(joined, Joined) or not related(joined.scope):
+        if not related(joined.scope):
             continue
         width = max(len(variants) for variants in entry.by_depth.values())
         for n in range(width):
@@ -144,7 +165,7 @@ def _early(joined: Joined, where: Location) -> Iterator[Defect]:
     model = joined.parts[0].model
     if model is None or not model.stock or model.framework != "hf":
         return
-    if [part.state.boundary for part in joined.parts] == list(range(len(joined.parts))) and len(joined.parts) > 1:
+    if [part.state.boundary for part in joined.parts] == list(range(len(joined.parts))) and 1 < len(joined.parts) < 9:
         yield Defect("early-layers-captured", where, {"boundaries": [p.state.boundary for p in joined.parts]},
                      trace(joined.parts))
 
@@ -153,7 +174,7 @@ def _early(joined: Joined, where: Location) -> Iterator[Defect]:
 
 
 def _captures(runs: list[tuple[int, Recorder]]) -> Iterator[Capture]:
-    merged: dict[Location, _Merged] = {}
+    merged: dict[Location, _Merged[Store]] = {}
     for depth, recorder in runs:
         for store in recorder.stores.values():
             if store.doubt is not None:
@@ -163,7 +184,7 @@ def _captures(runs: list[tuple[int, Recorder]]) -> Iterator[Capture]:
             entry.by_depth.setdefault(_depth(parts, depth), []).append(parts)
     for where, entry in merged.items():
         store = entry.sample
-        if not isinstance(store, Store) or not related(store.scope):
+        if not related(store.scope):
             continue
         table = {depth: variants[0] for depth, variants in entry.by_depth.items()}
         sample = next(iter(table.values()))
@@ -232,8 +253,7 @@ def _flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
 
 def _unreachable(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
     """Ids that no test in a layer loop can ever match."""
-    verdicts: dict[Location, list[list[int]]] = {}
-    sample: dict[Location, Test] = {}
+    verdicts: dict[Location, list[tuple[list[int], Test]]] = {}
     for _, recorder in runs:
         for where, test in recorder.tests.items():
             if len(test.seen) < 4 or not test.hit or not related(test.scope):
@@ -241,16 +261,12 @@ def _unreachable(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
             alike = [t for t in recorder.tests.values() if t.scope.path == test.scope.path and set(t.ids) & set(test.ids)]
             hit = set().union(*(t.hit for t in alike))
             missed = [i for i in test.ids if i not in hit and (i < 0 or i > max(test.seen))]
-            verdicts.setdefault(where, []).append(missed)
-            sample[where] = test
-    for where, missed in verdicts.items():
-        if len(missed) == len(runs) and all(missed):
-            test = sample[where]
-            yield Defect(
-                "unreachable-layer", where,
-                {"ids": missed[0], "all": list(test.ids), "highest": max(test.seen)}, (),
-                "likely" if test.note else "proven",
-            )
+            verdicts.setdefault(where, []).append((missed, test))
+    for where, found in verdicts.items():
+        if len(found) == len(runs) and all(missed for missed, _ in found):
+            missed, test = found[0]
+            details = {"ids": missed, "all": list(test.ids), "highest": max(test.seen), "depth_known": len(runs) == 1}
+            yield Defect("unreachable-layer", where, details, (), "likely" if test.note else "proven")
 
 
 def _casts(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:

@@ -189,7 +189,7 @@ def _run_pieces(run: Interpreter, world: World, pieces: list[MappedText], path: 
 def _engine_words(path: str, text: MappedText) -> set[str]:
     """The engine that a patched file belongs to, by its path."""
     parts = path.replace("\x00", "/").split("/")
-    found = {engine for engine in ("sglang", "vllm") if engine in parts}
+    found: set[str] = {engine for engine in ("sglang", "vllm") if engine in parts}
     if not found and "forward_batch" in text.text:
         found = {"sglang"}
     return found

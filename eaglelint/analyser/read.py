@@ -35,12 +35,12 @@ def analyse(sources: Sequence[Source], facts: Facts) -> Iterator[object]:
     from eaglelint.analyser.surroundings import project_depths
 
     code = Code(sources)
-    depths = project_depths(facts) or list(SAMPLED_DEPTHS)
+    depths = project_depths(facts) or sorted(SAMPLED_DEPTHS, reverse=True)
     runs = []
-    for depth in depths[: len(SAMPLED_DEPTHS)]:
+    for depth in depths:
         recorder, world = run_project(code, facts, embedded, depth)
         runs.append((depth, recorder))
-        if not world.depth_matters(recorder):
+        if not world.depth_matters(recorder) or (len(runs) == 2 and outcome.settled(runs[0][1], recorder)):
             break
     yield from outcome.facts(runs)
     yield from launches.found(runs[0][1])

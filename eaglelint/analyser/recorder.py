@@ -168,6 +168,8 @@ class Recorder:
             store.states.append(value)
         if run.doubt:
             store.doubt = run.doubt[-1]
+            if isinstance(owner, ListV | DictV):
+                owner.open = True
         self._storages.setdefault(value.storage, (store, value))
         if value.state.part == "branch":
             kind = "hook-output-not-stream" if self.hook is not None else "residual-not-added"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ModuleScope:
     """A module or a fragment of code: its tree, its text and its global names.
 
@@ -34,6 +34,9 @@ class ModuleScope:
     classes: list[ClassV] = field(default_factory=list)
     star: list[str] = field(default_factory=list)
     _places: dict[int, Location] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"ModuleScope({self.path})"
 
     def where(self, node: cst.CSTNode) -> Location:
         """The place of a node in the outermost file."""
@@ -56,7 +59,7 @@ class ModuleScope:
         return "hf" if "transformers" in self.imports else "own"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Frame:
     """The local names of one call; `function` is None for a module's top level."""
 
@@ -68,6 +71,9 @@ class Frame:
     yields: list[V] | None = None
     outer: set[str] = field(default_factory=set)
     is_class: bool = False
+
+    def __repr__(self) -> str:
+        return f"Frame({self.scope.path}, {self.function.name if self.function else 'module'})"
 
     def lookup(self, name: str) -> V:
         """The value of a name: locals, enclosing functions, then the module; MISSING when it is not bound."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import gate
 from eaglelint.analyser.fragments import Fragment, FragmentError, parse, parse_module
 from eaglelint.analyser.scope import ModuleScope
 from eaglelint.errors import UnreadableSource
 from eaglelint.facts import Unreadable
-from eaglelint.location import MappedText
+from eaglelint.location import Location, MappedText
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -108,8 +108,8 @@ class Locator:
 
     def __init__(self, fragment: Fragment) -> None:
         self.fragment = fragment
-        self.places: dict[int, object] = {}  # type: ignore[assignment]
-        self._positions: dict[cst.CSTNode, object] | None = None
+        self.places: dict[int, Location] = {}
+        self._positions: dict[cst.CSTNode, Any] | None = None
 
     def __call__(self, node: cst.CSTNode) -> tuple[int, int]:
         if self._positions is None:
@@ -123,5 +123,5 @@ class Locator:
         found = self._positions.get(node)
         if found is None:
             return 0, 0
-        start, end = found.start, found.end  # type: ignore[attr-defined]
+        start, end = found.start, found.end
         return self.fragment.offset(start.line, start.column), self.fragment.offset(end.line, end.column)

@@ -166,6 +166,8 @@ def _cat(run: Interpreter, site: CallSite) -> V:
         return pieces[0]
     if dim == 0:
         return Stacked(tuple(parts), getattr(given, "dropped", ()), getattr(given, "sliced", None), 0)
+    if bool(getattr(given, "open", False)):
+        return Plain(new_storage(), "cat")  # it holds more, or less, than is known
     dropped = getattr(given, "dropped", ())
     run.rec.fused(run, parts, site.node, site.frame, dropped, getattr(given, "sliced", None), given)
     return Fused(tuple(parts), where)

@@ -204,7 +204,7 @@ class Plain:
     what: str = ""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Obj:
     """An object with attributes: an instance of a class in scope, or something from outside known only by its name."""
 
@@ -215,8 +215,11 @@ class Obj:
     path: str = ""
     outside: bool = True
 
+    def __repr__(self) -> str:
+        return f"Obj({self.name})"
 
-@dataclass(eq=False, slots=True)
+
+@dataclass(eq=False, slots=True, repr=False)
 class ModelV:
     """A target model (or its inner decoder).
 
@@ -237,6 +240,9 @@ class ModelV:
     stock: bool = True
     all_states: bool = False
     engine_states: V = None
+
+    def __repr__(self) -> str:
+        return f"ModelV({self.framework}, {self.name and self.name.value})"
 
 
 @dataclass(eq=False, slots=True)
@@ -303,7 +309,7 @@ class ConfigV:
     nested: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class FuncV:
     """A function or lambda in scope with the frame that it closes over; `bound` is self when it is a bound method."""
 
@@ -315,6 +321,9 @@ class FuncV:
     owner: ClassV | None = None
     decorators: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"FuncV({self.name})"
+
 
 @dataclass(eq=False, slots=True)
 class Partial:
@@ -325,7 +334,7 @@ class Partial:
     kwargs: dict[str, V]
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class ClassV:
     """A class in scope."""
 
@@ -335,6 +344,9 @@ class ClassV:
     bases: tuple[V, ...]
     attrs: dict[str, V]
     frame: Frame | None = None
+
+    def __repr__(self) -> str:
+        return f"ClassV({self.name})"
 
     def lookup(self, name: str, depth: int = 0) -> V:
         """A class attribute, through the bases in scope; MISSING when there is none."""

@@ -14,6 +14,7 @@ from eaglelint.analyser.standard import domain
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
+    Choice,
     ClassV,
     ConfigV,
     External,
@@ -169,10 +170,10 @@ class World:
     # ---- documents and configs -----------------------------------------------------------------------------------
 
     def parse_json(self, text: V, frame: Frame) -> V:
-        """The value of JSON text, also when it is the text of a file in scope."""
+        """The value of JSON text, also of a file in scope; a choice when only the file's own name is known."""
         if isinstance(text, FileText):
             if text.text is None:
-                return Unknown("json")
+                return self._configs(text.path)
             text = text.text.text
         if not isinstance(text, str) or HOLE in text or len(text) > 2_000_000:
             return Unknown("json")
@@ -180,6 +181,14 @@ class World:
             return domain(json.loads(text))
         except (ValueError, RecursionError):
             return Unknown("json")
+
+    def _configs(self, path: str) -> V:
+        """The drafter and target configs that a path with an unknown folder may mean."""
+        folder, _, name = path.rpartition("/")
+        if HOLE in name or name != "config.json" or (folder and HOLE not in folder):
+            return Unknown("json")
+        found = [c.document for c in (*self.facts.drafters, *self.facts.targets) if c.path.endswith("config.json")]
+        return Choice(tuple(domain(d.value) for d in found)) if found else Unknown("json")
 
     def parse_yaml(self, text: V, frame: Frame) -> V:
         """The value of YAML text, also when it is the text of a file in scope."""
@@ -217,8 +226,7 @@ class World:
         if name == "kv_transfer_params":
             return Unknown("kv_transfer_params")
         if obj.cls is not None and name in ("model_runner", "driver_worker"):
-            model = run.objects.model_of(obj)
-            return model
+            return run.objects.model_of(obj)
         if obj.cls is None and obj.name.endswith("()") and name == "hidden_states":
             return Unknown("hidden_states")
         return MISSING
