@@ -13,14 +13,17 @@ from eaglelint.conventions.records import EngineDefect, Gate, IdKey, IdLocation,
 class Entry(NamedTuple):
     """One row of a convention file: a range of releases and the targets that they read alike.
 
-    `limits` narrows the range for single architectures; `fallback` marks an entry for targets that no other one names.
+    `limits` narrows the range for single architectures. `fallback` marks an entry for targets that no other one names:
+    "others" is how they are served, "perhaps" one way among those of the other entries. `releases` are the published
+    releases among commits.
     """
 
     first: str
     last: str
     architectures: tuple[str, ...]
     limits: Mapping[str, tuple[str, str]]
-    fallback: bool
+    fallback: str
+    releases: tuple[str, ...]
     defects: tuple[EngineDefect, ...]
     reading: Reading
 
@@ -33,7 +36,7 @@ class Entry(NamedTuple):
     def usual(self, release: str | None) -> bool:
         """Whether this entry counts among what a target that is not known may meet."""
         working = self.reading.status == "ok" and self.reading.rule != "unknown"
-        return working and not self.fallback and bool(self.architectures_at(release))
+        return working and (self.fallback == "others" or bool(self.architectures_at(release) and not self.fallback))
 
 
 class AllowedTypes(NamedTuple):
@@ -118,7 +121,7 @@ def _defect(row: Mapping[str, Any]) -> EngineDefect:
 def _location(row: Mapping[str, Any]) -> IdLocation:
     first, last = _range(row)
     keys = tuple(IdKey(k["pointer"], k.get("shift", 0), k.get("method", "eagle3")) for k in row.get("keys", ()))
-    gates = tuple(Gate(g["pointer"], g.get("missing", True)) for g in row.get("gates", ()))
+    gates = tuple(Gate(g["pointer"], g.get("missing", True), g.get("container", "")) for g in row.get("gates", ()))
     return IdLocation(
         first=first,
         last=last,
@@ -142,7 +145,7 @@ def _location(row: Mapping[str, Any]) -> IdLocation:
 def _entry(row: Mapping[str, Any], raw: Mapping[str, Any]) -> Entry:
     first, last = _range(row)
     edges = row.get("edges", {})
-    architectures = _texts(row.get("architectures"))
+    architectures, releases = _texts(row.get("architectures")), _texts(row.get("releases"))
     reading = Reading(
         engine=raw["engine"],
         first=first,
@@ -158,13 +161,14 @@ def _entry(row: Mapping[str, Any], raw: Mapping[str, Any]) -> Entry:
         tensor=row.get("tensor", "stream"),
         model_files=_texts(row.get("model_files")),
         architectures=architectures,
+        releases=releases,
         evidence=_texts(row.get("evidence")),
         certainty=row.get("certainty", raw.get("certainty", "read")),
         note=row.get("note", ""),
     )
     limits = {name: _range(limit) for name, limit in row.get("limits", {}).items()}
     defects = tuple(_defect({"first": first, "last": last, **d}) for d in row.get("defects", ()))
-    return Entry(first, last, architectures, limits, row.get("fallback", False), defects, reading)
+    return Entry(first, last, architectures, limits, row.get("fallback", ""), releases, defects, reading)
 
 
 def _runner(row: Mapping[str, Any]) -> RunnerChoice:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from eaglelint.boundary import evaluate
 from eaglelint.conventions import rules
@@ -62,10 +62,22 @@ class IdKey(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """A boolean key of the drafter's config that switches capture off; `missing` is its value when it is absent."""
+    """A boolean key of the drafter's config that switches capture off.
+
+    `missing` is what its absence means; where a `container` (a JSON pointer) is named, only its absence within that
+    container means it, and without the container capture is on.
+    """
 
     pointer: str
     missing: bool = True
+    container: str = ""
+
+    def off(self, value: Callable[[str], Any]) -> bool:
+        """Whether capture is off in a config; `value` gives its values by JSON pointer, None for what is absent."""
+        given = value(self.pointer)
+        if given is not None:
+            return given is False
+        return not self.missing and (not self.container or value(self.container) is not None)
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,7 @@ class Reading:
     and `shifts` what is added to the boundary for each. `default` and `reach` are formulas of N in boundaries. `zero`,
     `end` and `outside` say what happens to boundary 0, boundary N and anything beyond. `tensor` is what is captured:
     "stream" is the complete residual stream. `beyond` is True when it is newer than the last release that was read.
+    `releases` are the published ones among the commits of an entry, for engines whose entries carry commits.
     """
 
     engine: str
@@ -138,6 +151,7 @@ class Reading:
     runner: str = ""
     model_files: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
     defects: tuple[EngineDefect, ...] = ()
     evidence: tuple[str, ...] = ()
     certainty: Certainty = "read"

@@ -22,10 +22,21 @@ from eaglelint.conventions.records import EngineDefect, IdLocation, Reading, Tar
 
 __all__ = ["Engine", "IdLocation", "Reading", "Target", "engine", "engines"]
 
-#: Other names under which engines are written.
+#: Names under which an engine is written -> its convention file.
 _FILES = {
     "sglang": "sglang", "sgl": "sglang",
     "vllm": "vllm",
+    "tensorrt-llm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm",
+    "tokenspeed": "tokenspeed",
+    "atom": "atom",
+    "atom-sglang": "atom-sglang",
+    "atom-vllm": "atom-vllm",
+    "llama.cpp": "llama.cpp", "llama-cpp": "llama.cpp", "llamacpp": "llama.cpp",
+    "lmdeploy": "lmdeploy",
+    "mlx-vlm": "mlx-vlm",
+    "openvino-genai": "openvino-genai", "openvino.genai": "openvino-genai",
+    "rtp-llm": "rtp-llm",
+    "onnxruntime-genai": "onnxruntime-genai",
 }  # fmt: skip
 
 
@@ -34,13 +45,15 @@ class Engine:
     """One engine. `read` are the releases whose source was read, `known` those and the unread ones between, ascending.
 
     `versioning` is "pep440", or "commits" for engines whose entries carry commits and dates instead of releases: their
-    readings can not be told apart by a specifier.
+    readings can be told apart by a specifier only where an entry names a published release. `exhaustive`: targets that
+    no entry names can not be served.
     """
 
     name: str
     package: str
     versioning: str
     verified: str
+    exhaustive: bool
     read: tuple[str, ...]
     known: tuple[str, ...]
     entries: tuple[Entry, ...]
@@ -80,7 +93,11 @@ class Engine:
         """
         question = Question(_subject(target), runner, method, purpose)
         if self.versioning != "pep440":
-            return merge([[r for r in self._stand_in(None, "", question) if r.status != "unsupported"]])
+            found = self._stand_in(None, "", question)
+            published = {r for e in self.entries for r in e.releases}
+            named = set(versions.admitted(specifier, sorted(published, key=versions.order))) & published
+            kept = [r for r in found if named & set(r.releases)] if specifier and named else found
+            return merge([[r for r in kept if r.status != "unsupported"] or kept])
         columns = [self._at(release, question) for release in versions.admitted(specifier, self.known)]
         usable = [[r for r in column if r.status != "unsupported"] for column in columns]
         return merge(usable if any(usable) else columns)
@@ -112,7 +129,7 @@ class Engine:
         if parsed is None or not self.read:
             return self.read[-1:]
         public = Version(parsed.public)
-        ordered = [(versions.parse(r) or Version("0"), r) for r in self.read]
+        ordered = [(versions.order(r), r) for r in self.read]
         below = [r for v, r in ordered if v <= public]
         above = [r for v, r in ordered if v >= public]
         return tuple(dict.fromkeys([*below[-1:], *above[:1]]))
@@ -144,10 +161,10 @@ class Engine:
             return [_direct(self.name, p, shown, question) for p in special or direct if special or not p.architectures]
         here = self.entries if release is None else self._covering(self.entries, [release])
         own = [e for e in here if names & frozenset(e.architectures_at(release))]
-        if not own and names & self.architectures:
+        others = [e for e in here if e.fallback == "others"] if names else []
+        if not own and not others and (names & self.architectures or (names and self.exhaustive)):
             return [Reading(self.name, shown, shown, "nothing_captured", status="unsupported")]
-        usual = [e for e in here if e.usual(release)]
-        usual += [e for e in here if e.fallback and (names or not usual)]
+        usual = others or [e for e in here if e.usual(release) or (e.fallback == "perhaps" and names)]
         defects = self.defects if release is None else self._covering(self.defects, [release])
         runners = self._runners(release, question)
         readings = [r for e in own or usual for n in runners for r in _joined(e, places, defects, shown, n, question)]
@@ -226,9 +243,10 @@ def _joined(
 def _placed(reading: Reading, place: IdLocation, question: Question) -> Reading:
     keys = place.keys_for(question.method)
     reads = bool(keys or place.arguments) or reading.rule in ("nothing_captured", "unknown")
+    if reading.rule == "ignored" or not reads:
+        return replace(reading, rule="ignored", evidence=(*reading.evidence, *place.evidence))
     return replace(
         reading,
-        rule=reading.rule if reads else "ignored",
         keys=tuple(k.pointer for k in keys),
         shifts=tuple(k.shift for k in keys),
         gates=place.gates,
@@ -263,12 +281,13 @@ def _load(stem: str) -> Engine:
     raw = read_yaml(data_root("rules") / "conventions" / f"{stem}.yaml")
     parts = build(raw)
     read = tuple(raw.get("read", ()))
-    known = sorted({*read, *raw.get("unread", ())}, key=lambda r: versions.parse(r) or Version("0"))
+    known = sorted({*read, *raw.get("unread", ())}, key=versions.order)
     return Engine(
         name=raw["engine"],
         package=raw.get("package", ""),
         versioning=raw.get("versioning", "pep440"),
         verified=str(raw["verified"]),
+        exhaustive=raw.get("exhaustive", False),
         read=read,
         known=tuple(known),
         entries=parts.entries,

@@ -18,6 +18,11 @@ def parse(text: str) -> Version | None:
         return None
 
 
+def order(text: str) -> Version:
+    """A key that sorts releases; what is no version comes first."""
+    return parse(text) or Version("0")
+
+
 def within(release: str, first: str, last: str) -> bool:
     """Whether a release lies in an inclusive range; an empty bound is open, local parts ("+cu128") do not count."""
     version = parse(release)
@@ -52,4 +57,4 @@ def admitted(specifier: str | None, releases: Sequence[str]) -> tuple[str, ...]:
         bounds = [s.version.removesuffix(".*") for s in wanted if s.operator in (">=", ">", "~=", "==")]
         newest = parse(releases[-1]) if releases else None
         found = {b for b in bounds if (v := parse(b)) is not None and newest is not None and v > newest}
-    return tuple(sorted(found, key=lambda r: parse(r) or Version("0")))
+    return tuple(sorted(found, key=order))
