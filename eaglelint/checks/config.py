@@ -56,9 +56,14 @@ def _undeclared(pipeline: Pipeline, every: list[Case]) -> Iterator[Finding]:
     elif not every and trainings:
         yield from _without_engine(pipeline, where)
     elif not pipeline.template and not pipeline.served_elsewhere:
-        message = f"no layer ids are declared: {guesses}; whether the drafter was trained on these is not known here"
+        open_ = "whether the drafter was trained on these is not known here"
+        custom = pipeline.published is not None and pipeline.published.convention == "custom"
+        if custom:
+            open_ = f"{pipeline.name} is known to be trained on others, which are stated nowhere"
+        message = f"no layer ids are declared: {guesses}; {open_}"
         fix = _declare(pipeline, verdicts)
-        yield Finding("EGL202", "warning", message, where, "possible", related, fix, _defect(pipeline))
+        confidence = "likely" if custom else "possible"
+        yield Finding("EGL202", "warning", message, where, confidence, related, fix, _defect(pipeline))
 
 
 def _without_engine(pipeline: Pipeline, where: Location) -> Iterator[Finding]:

@@ -100,6 +100,8 @@ def _finding(pipeline: Pipeline, ids: LayerIds, effects: Sequence[Unread], *, ce
     trainings = pipeline.evidence.best
     servings = [effect.serving for effect in effects]
     severity, confidence = strength(servings, trainings, mixed=not certain)
+    if pipeline.drafter is None and severity == "error":
+        severity, confidence = "warning", "likely"  # the record says where the ids stand, the config is not in scope
     where = f"{wording.pointer_words(ids.key)} ({show_ids(ids.ids)})"
     taken = "; ".join(dict.fromkeys(_captures(effect) for effect in effects))
     message = f"{where} is not read: {taken}, but {_wanted(ids, trainings, effects[0])}"

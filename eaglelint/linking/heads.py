@@ -16,6 +16,13 @@ from eaglelint.settings import PipelineSettings, Settings, matches
 #: Algorithms of the record of published drafters whose heads take auxiliary states as EAGLE-3 does.
 _EAGLE3 = ("eagle3", "eagle3.1")
 
+#: Where the configs of EAGLE-3 heads hold their ids, by the place that the record of a published head gives.
+_PLACES = {
+    "nested": ("/eagle_config/eagle_aux_hidden_state_layer_ids",),
+    "top_level": ("/eagle_aux_hidden_state_layer_ids",),
+    "both": ("/eagle_config/eagle_aux_hidden_state_layer_ids", "/eagle_aux_hidden_state_layer_ids"),
+}
+
 
 @dataclass(frozen=True)
 class Head:
@@ -146,7 +153,7 @@ def _published(launch: Launch, heads: Sequence[Head], targets: set[str]) -> Head
     where = launch.draft.where
     if known is None:
         return Head(name=value, where=where, declared=False)
-    lists = (LayerIds(known.key, known.ids, where),) if known.ids is not None and known.key else ()
+    lists = _published_ids(known, where)
     return Head(
         name=known.repo,
         where=where,
@@ -155,3 +162,10 @@ def _published(launch: Launch, heads: Sequence[Head], targets: set[str]) -> Head
         id_lists=lists,
         declared=bool(lists) or known.ids_place == "none",
     )
+
+
+def _published_ids(known: KnownDrafter, where: Location) -> tuple[LayerIds, ...]:
+    """The ids that the config of a published head declares; () when it declares none or the place is not known."""
+    if known.ids is None or known.algorithm not in _EAGLE3:
+        return ()
+    return tuple(LayerIds(pointer, known.ids, where) for pointer in _PLACES.get(known.ids_place, ()))
