@@ -40,7 +40,8 @@ def one_line(text: str) -> str:
 
 def line_of(text: MappedText, line: int) -> str:
     """A line (from 1) of a whole file, without its line break."""
-    return text.text[text.lines.offset(line, 1) : text.lines.offset(line + 1, 1)].rstrip("\r\n")
+    start, end = text.lines.span(line)
+    return text.text[start:end].rstrip("\r\n")
 
 
 def excerpt(text: MappedText, where: Location, *, indented: bool = True) -> Excerpt:
