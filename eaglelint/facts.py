@@ -182,9 +182,10 @@ class Launch:
 class EnginePin:
     """Which releases of an engine or trainer something installs.
 
-    `specifier` is a PEP 440 specifier set ("==0.5.9", ">=0.5.8,<0.6", "" for any). `exact` is the release when it can
-    be only one, else "". `unknown` says why no release can be told (git URL, commit, `latest` image), else "".
-    `unit` as in Launch.
+    `package` is the name that `readers/packages.py` gives it. `specifier` is a PEP 440 specifier set ("==0.5.9",
+    ">=0.5.8,<0.6", "" for any). `exact` is the release when it can be only one, else "". `unknown` says why no release
+    can be told (git URL, commit, `latest` image), else "". `source` is what says so: "requirements", "constraints",
+    "project", "lock", "conda", "setup", "image", "install" or "checkout". `unit` as in Launch.
     """
 
     package: str

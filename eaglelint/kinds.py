@@ -27,7 +27,6 @@ _NAMES = {
     **dict.fromkeys(("uv.lock", "poetry.lock", "pdm.lock", "pipfile"), "toml"),
     "pipfile.lock": "json",
     **dict.fromkeys(("setup.cfg", ".env"), "text"),
-    "pixi.lock": "yaml",
     # Large, in nearly every checkpoint, and nothing in them says how a drafter is fed.
     **dict.fromkeys(("tokenizer.json", "vocab.json", "tokenizer_config.json", "package-lock.json"), ""),
 }

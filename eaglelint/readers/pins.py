@@ -1,0 +1,76 @@
+"""Which releases of engines and trainers a file installs, whatever kind of file it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from posixpath import basename
+
+from eaglelint.facts import EnginePin
+from eaglelint.project import Source
+from eaglelint.readers.containers import read_dockerfile
+from eaglelint.readers.deployments import deployment_pins
+from eaglelint.readers.installs import script_pins
+from eaglelint.readers.manifests import pipfile_lock_pins, toml_pins
+from eaglelint.readers.packages import may_name_a_package
+from eaglelint.readers.python_manifests import python_pins
+from eaglelint.readers.releases import image_pin
+from eaglelint.readers.requirement_files import requirement_file_pins, setup_cfg_pins
+from eaglelint.readers.words import Word
+
+
+def read_pins(source: Source) -> Iterator[EnginePin]:
+    """Every release, or range of releases, of an engine or trainer that a file installs or runs.
+
+    Raises UnreadableSource and DocumentError for a file that is not what it should be.
+    """
+    reader = _reader(source)
+    if reader is None or not may_name_a_package(source.data):
+        return
+    seen: set[EnginePin] = set()
+    for pin in reader(source):
+        if pin not in seen:
+            seen.add(pin)
+            yield pin
+
+
+def _reader(source: Source) -> Callable[[Source], Iterator[EnginePin]] | None:
+    name = basename(source.path).lower()
+    if source.kind == "text":
+        return setup_cfg_pins if name == "setup.cfg" else None
+    if source.kind == "json":
+        return pipfile_lock_pins if name == "pipfile.lock" else deployment_pins
+    return {
+        "requirements": requirement_file_pins,
+        "toml": toml_pins,
+        "yaml": deployment_pins,
+        "dockerfile": _dockerfile_pins,
+        "shell": _shell_pins,
+        "python": python_pins,
+    }.get(source.kind)
+
+
+def _shell_pins(source: Source) -> Iterator[EnginePin]:
+    return script_pins(source.text, script=source.path)
+
+
+def _dockerfile_pins(source: Source) -> Iterator[EnginePin]:
+    """The base image of each stage, and what its RUN instructions install. A stage has what it starts from, too."""
+    dockerfile = read_dockerfile(source.text)
+    own: dict[int, list[EnginePin]] = {}
+    for stage in dockerfile.stages:
+        pin = (
+            None
+            if stage.parent is not None
+            else image_pin(str(stage.image.value), stage.image.where, assumed=stage.image.assumed)
+        )
+        own[stage.number] = [pin] if pin is not None else []
+    for instruction in dockerfile.instructions:
+        if instruction.name == "RUN" and instruction.stage >= 0:
+            values = dockerfile.variables(instruction)
+            variables = {name: Word.of(value) for name, value in values.items()}
+            own[instruction.stage] += script_pins(instruction.script, variables=variables)
+    for stage in dockerfile.stages:
+        for ancestor in reversed(dockerfile.family(stage.number)):
+            for pin in own[ancestor]:
+                yield replace(pin, unit=dockerfile.unit(stage.number))
