@@ -35,12 +35,12 @@ class Verdict(NamedTuple):
 def judge(serving: Serving, trainings: Sequence[Training]) -> Verdict:
     """Compare one reading with the evidence, for the target's depth or for every depth that is possible."""
     verdicts = [v for depth in serving.depths if (v := _at(serving, trainings, depth)) is not None]
-    if not verdicts or any(verdict.outcome == "unknown" for verdict in verdicts):
-        return verdicts[0]._replace(outcome="unknown") if verdicts else Verdict(serving, "unknown")
+    if not verdicts:
+        return Verdict(serving, "unknown")
     first = verdicts[0]
     fixed = all((v.meant, v.captured, v.trained) == (first.meant, first.captured, first.trained) for v in verdicts)
     outcome = first.outcome if all(v.outcome == first.outcome for v in verdicts) else "unknown"
-    return first._replace(outcome=outcome, fixed=fixed or len(verdicts) == 1)
+    return first._replace(outcome=outcome, fixed=fixed)
 
 
 def _at(serving: Serving, trainings: Sequence[Training], depth: int) -> Verdict | None:

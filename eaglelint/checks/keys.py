@@ -11,7 +11,6 @@ from eaglelint.checks.config import is_judged
 from eaglelint.checks.judging import judge, reasons, strength
 from eaglelint.checks.meanings import Meaning, meanings
 from eaglelint.checks.registry import check
-from eaglelint.conventions.table import engine as known_engine
 from eaglelint.facts import LayerIds
 from eaglelint.findings import Finding, Fix
 from eaglelint.linking.records import Serving, Training, title
@@ -162,10 +161,7 @@ def _cure(ids: LayerIds, effects: Sequence[Unread]) -> Fix | None:
 
 def _first_reader(serving: Serving, ids: LayerIds) -> str:
     """The first newer release that reads this key (or any), and what it makes of the list."""
-    engine = known_engine(serving.engine)
-    if engine is None or not serving.reading.last:
-        return ""
-    later = [r for r in engine.readings(f">{serving.reading.last}", serving.target) if r.status == "ok" and r.keys]
+    later = [reading for reading in wording.later_readings(serving) if reading.keys]
     same = [reading for reading in later if ids.key in reading.keys]
     for reading in same or later:
         name = f"{title(serving.engine)} {reading.first}"

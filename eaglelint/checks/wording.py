@@ -10,7 +10,7 @@ from eaglelint.conventions.records import Reading
 from eaglelint.conventions.rules import MEANING, NOWHERE
 from eaglelint.conventions.table import engine as known_engine
 from eaglelint.facts import Step
-from eaglelint.linking.records import Serving, Target, Training, title
+from eaglelint.linking.records import Serving, Target, Training, releases_named, title
 from eaglelint.location import Location
 from eaglelint.pipeline import Pipeline
 
@@ -79,7 +79,7 @@ def by_release(verdicts: Iterable[Verdict]) -> list[tuple[str, Verdict]]:
         first, last = group[0].serving, group[-1].serving
         name = first.name
         if not first.release.exact and last.reading.last != first.reading.first:
-            name = f"{title(first.engine)} {first.reading.first} to {last.reading.last}"
+            name = releases_named(first.engine, first.reading.first, last.reading.last)
         named.setdefault((name, said[1:]), (name, group[0]))
     return list(named.values())
 
@@ -141,15 +141,20 @@ def pointer_words(key: str) -> str:
     return f"`{name}` " + (f"under `{'.'.join(above)}`" if above else "at the top level")
 
 
+def later_readings(serving: Serving) -> list[Reading]:
+    """How releases newer than the admitted ones read ids, the oldest first; none for engines without releases."""
+    engine = known_engine(serving.engine)
+    if engine is None or engine.versioning != "pep440" or not serving.reading.last:
+        return []
+    later = engine.readings(f">{serving.reading.last}", serving.target)
+    return [reading for reading in later if reading.status == "ok" and not reading.beyond]
+
+
 def newer(serving: Serving, trained: Sequence[int], depth: int) -> tuple[str, tuple[int, ...] | None] | None:
     """The first newer release that captures these boundaries: its name, and the ids (None: as they stand)."""
-    engine = known_engine(serving.engine)
-    if engine is None or not serving.reading.last:
-        return None
     wanted = tuple(sorted(trained))
-    later = engine.readings(f">{serving.reading.last}", serving.target)
-    for reading in later:
-        if reading.status != "ok" or reading.rule == "ignored":
+    for reading in later_readings(serving):
+        if reading.rule == "ignored":
             continue
         key = serving.key if serving.key in reading.keys else (reading.keys[0] if reading.keys else "")
         name = f"{title(serving.engine)} {reading.first}"

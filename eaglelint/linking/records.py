@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from eaglelint.boundary import SAMPLED_DEPTHS, Layers
 from eaglelint.conventions.records import Reading
+from eaglelint.conventions.versions import parse
 from eaglelint.facts import Confidence, EnginePin, Launch, LayerIds, Step, TargetConfig
 from eaglelint.location import Location
 
@@ -49,6 +50,13 @@ class Target:
     def words(self) -> str:
         """The target in a message: `Qwen/Qwen3-8B (36 layers)`."""
         return f"{self.name} ({self.depth} layers)" if self.depth else self.name
+
+
+def releases_named(engine: str, first: str, last: str) -> str:
+    """An engine with a range of its releases; the engine alone where the tables know it by commits."""
+    if parse(first) is None or parse(last) is None:
+        return title(engine)
+    return f"{title(engine)} {first}" + (f" to {last}" if last != first else "")
 
 
 class Release(NamedTuple):
@@ -140,10 +148,7 @@ class Serving:
         """Engine and release in a message: "SGLang 0.5.9", "vLLM 0.12.0 to 0.14.1"."""
         if self.release.exact:
             return f"{title(self.engine)} {self.release.exact}"
-        first, last = self.reading.first, self.reading.last
-        if not first and not last:
-            return title(self.engine)
-        return f"{title(self.engine)} {first}" + (f" to {last}" if last != first else "")
+        return releases_named(self.engine, self.reading.first, self.reading.last)
 
     @property
     def key(self) -> str:

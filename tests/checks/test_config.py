@@ -134,3 +134,42 @@ class TestImpossible:
         served(world, [1, 17, 17], "==0.5.14")
         where: Location = world.finding("EGL203").where
         assert where == world.facts.drafters[0].id_lists[0].where
+
+
+def test_a_guess_that_depends_on_an_unknown_depth_is_named_by_its_formulas(world: Any):
+    world.drafter(None)
+    world.pin("sglang", "==0.5.14")
+    world.sglang(target="/models/unheard-of")
+    message = world.finding("EGL202").message
+    assert "guesses 2, N // 2, N - 3" in message
+
+
+class TestPublishedHeads:
+    def test_a_head_known_to_follow_the_default(self, world: Any):
+        world.pin("vllm", "==0.29.0")
+        world.vllm("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "meta-llama/Llama-3.1-8B-Instruct")
+        found = world.finding("EGL202")
+        assert found.severity == "info"
+        assert "2, 16, 29" in found.message
+
+    def test_a_head_known_not_to_follow_the_default(self, world: Any):
+        world.pin("vllm", "==0.29.0")
+        launch = world.vllm("nvidia/Llama-3.3-70B-Instruct-Eagle3", "meta-llama/Llama-3.3-70B-Instruct")
+        found = world.finding("EGL202")
+        assert found.severity == "warning"
+        assert found.where == launch.draft.where
+        assert "2, 40, 77" in found.message
+
+    def test_ids_of_a_head_are_judged_without_its_config(self, world: Any):
+        world.pin("sglang", "==0.5.15")
+        launch = world.sglang("nvidia/gpt-oss-120b-Eagle3-v3", "openai/gpt-oss-120b")
+        found = world.finding("EGL401")
+        assert found.severity == "error"
+        assert found.where == launch.draft.where
+        assert "SGLang 0.5.17" in found.fix.description
+        assert not world.findings("EGL204")
+
+    def test_a_head_that_no_table_has_is_not_judged(self, world: Any):
+        world.pin("sglang", "==0.5.15")
+        world.sglang("someone/some-eagle3-head", "openai/gpt-oss-120b")
+        assert not world.findings()
