@@ -18,6 +18,7 @@ from eaglelint.analyser.values import (
     HFOutput,
     LayerResult,
     ListV,
+    Obj,
     Plain,
     SetV,
     SourceStr,
@@ -323,6 +324,10 @@ def assign(run: Interpreter, target: Any, value: V, frame: Frame, source: Any) -
         _unpack(run, target, value, frame)
     elif isinstance(target, cst.Attribute):
         owner = evaluate(run, target.value, frame)
+        if isinstance(owner, Unknown) and isinstance(target.value, cst.Name):
+            # Something from outside: from here on it is known by what is assigned to it.
+            owner = Obj(target.value.value, where=owner.where)
+            frame.bind(target.value.value, owner)
         if isinstance(value, Tensor | LayerResult):
             value = run.rec.labelled(run, value, target.attr.value, "variable", target.attr, frame)
         run.objects.set_attribute(owner, target.attr.value, value, frame, target)

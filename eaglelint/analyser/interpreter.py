@@ -178,7 +178,7 @@ class Interpreter:
         for small in node.body:
             self.tick()
             handler = _SMALL.get(type(small))
-            flow = handler(self, small, frame) if handler else None
+            flow: Flow = handler(self, small, frame) if handler else None
             if flow is not None:
                 return flow
         return None
@@ -373,6 +373,7 @@ class Interpreter:
         iterable = expressions.evaluate(self, node.iter, frame)
         items = elements(self, iterable)
         patterns.prepare_stream(self, node, iterable, frame)
+        unseen = patterns.unseen_stream(self, node, iterable, frame)
         if items is None:
             expressions.assign(self, node.target, Unknown("element", frame.scope.where(node.iter)), frame, None)
             flow = self.statement(node.body, frame)
@@ -384,6 +385,9 @@ class Interpreter:
             self.tick()
             del self.doubt[doubts:]
             expressions.assign(self, node.target, item, frame, None)
+            number = patterns.number_of(item)
+            if unseen is not None and number is not None:
+                patterns.bind_entering(self, unseen, number, frame)
             flow = self.statement(node.body, frame)
             if flow is None or flow[0] == "continue":
                 continue

@@ -245,7 +245,7 @@ def set_item(run: Interpreter, owner: V, key: V, value: V, frame: Frame, node: A
     """owner[key] = value"""
     if isinstance(owner, External) and owner.path == "os.environ":
         return
-    run.rec.stored(run, value, node, frame, owner)
+    value = run.rec.stored(run, value, node, frame, owner)
     if isinstance(owner, DictV):
         run.touch(owner)
         if isinstance(key, str | int | float | bytes | tuple) or key is None:

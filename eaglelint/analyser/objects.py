@@ -107,14 +107,18 @@ class Objects:
         stream = self.as_stream(result)
         return replace(stream, state=stream.state._replace(part="residual"))
 
+    def part(self, stream: Tensor, part: str) -> Tensor:
+        """The branch or the residual of a stream."""
+        return replace(stream, state=stream.state._replace(part=part), storage=new_storage())
+
     def unpack_layer(self, result: LayerResult, names: list[str]) -> list[V]:
         """What a layer returned, unpacked into these names: a residual among them tells a fused-residual layer."""
         if len(names) >= 2 and patterns.is_residual(names[1]):
-            branch = replace(self.as_stream(result), state=State(result.boundary, part="branch"), storage=new_storage())
+            branch = self.part(self.as_stream(result), "branch")
             rest: list[V] = [Unknown("layer output") for _ in names[2:]]
             return [branch, self.as_residual(result), *rest]
         if len(names) >= 2 and patterns.is_residual(names[0]):
-            branch = replace(self.as_stream(result), state=State(result.boundary, part="branch"), storage=new_storage())
+            branch = self.part(self.as_stream(result), "branch")
             return [self.as_residual(result), branch]
         return [self.as_branch(result), *(Unknown("layer output") for _ in names[1:])]
 
@@ -362,7 +366,7 @@ class Objects:
         if not isinstance(owner, Obj | ModelV):
             return
         self.run.touch(owner)
-        self.run.rec.stored(self.run, value, node, frame, owner)
+        value = self.run.rec.stored(self.run, value, node, frame, owner)
         if self._model_like(name):
             model = self.model_of(owner)
             if name in patterns.LAYER_LISTS and isinstance(value, ListV):

@@ -201,6 +201,8 @@ def binary(run: Interpreter, op: str, left: V, right: V) -> V:
         return ListV(list(left.items), open=True, note=left.note)
     if op == "Multiply" and isinstance(left, ListV) and isinstance(right, int) and 0 <= right * len(left.items) <= 1000:
         return ListV(list(left.items) * right, note=left.note)
+    if op == "Multiply" and isinstance(left, str) and isinstance(right, int) and 0 <= right * len(left) <= 10_000:
+        return str(left) * right
     if op == "Modulo" and isinstance(left, str):
         return _percent(left, right)
     if op in ("BitOr", "BitAnd", "Subtract") and isinstance(left, SetV) and isinstance(right, SetV):

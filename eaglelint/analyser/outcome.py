@@ -55,9 +55,17 @@ def _depth(parts: tuple[Tensor, ...], run_depth: int) -> int:
     return next((part.depth for part in parts if part.depth), run_depth)
 
 
-def related(scope: ModuleScope, trace: Iterable[Step] = ()) -> bool:
+def related(scope: ModuleScope) -> bool:
     """Whether code speaks of drafters or their data at all."""
     return scope.mentions(*_RELATED) or any(word in scope.path.lower() for word in _RELATED)
+
+
+def _related(runs: list[tuple[int, Recorder]], scope: ModuleScope, steps: Iterable[Step]) -> bool:
+    """Whether code, or code that its states came through, speaks of drafters or their data."""
+    if related(scope):
+        return True
+    scopes = runs[0][1].scopes
+    return any(related(scopes[path]) for path in {step.where.path for step in steps} if path in scopes)
 
 
 def purpose(scope: ModuleScope, function: str) -> str:
@@ -115,7 +123,7 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
                 variants.append(joined.parts)
     for where, entry in merged.items():
         joined = entry.sample
-        if not related(joined.scope):
+        if not _related(runs, joined.scope, trace(joined.parts)):
             continue
         width = max(len(variants) for variants in entry.by_depth.values())
         for n in range(width):
@@ -220,7 +228,9 @@ def _labels(runs: list[tuple[int, Recorder]]) -> Iterator[Label]:
             merged.setdefault(key, {})[_depth((named.state,), depth)] = named
     for (where, _), table in merged.items():
         sample = next(iter(table.values()))
-        if any(named.state.note == "%several" for named in table.values()) or not related(sample.scope):
+        if any(named.state.note == "%several" for named in table.values()):
+            continue
+        if not _related(runs, sample.scope, sample.state.trace):
             continue
         yield Label(
             name=sample.name,

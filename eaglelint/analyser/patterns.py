@@ -103,6 +103,96 @@ def _is_layer(func: Any, handles: set[str]) -> bool:
     return False
 
 
+def loose_loop(tree: cst.Module) -> tuple[str, list[str]] | None:
+    """The body of a layer loop without its header, as patches insert it: (name of the counter, streams it assigns).
+
+    None when the code calls no layer outside of a loop. The counter is the index of `layers[...]`, "" when there is
+    none.
+    """
+    handles = {"layer", "decoder_layer", "block"}
+    calls = _layer_calls(_without_loops(tree), handles)
+    if not calls:
+        return None
+    names: list[str] = []
+    for assign in calls:
+        value = assign.value.value if isinstance(assign.value, cst.Subscript) else assign.value
+        if not isinstance(value, cst.Call):
+            continue
+        given = {dotted(arg.value) for arg in value.args}
+        for target in assign.targets:
+            names += [n for n in target_names(target.target) if n and n in given and n not in names]
+    counter = takes_layer(tree)
+    return counter, names
+
+
+def unseen_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -> tuple[str, str] | None:
+    """The stream (and its residual, or "") of a layer loop in a fragment that ends before the layer is called."""
+    if not frame.scope.loose or frame.function is not None or _layer_calls(node.body, set(target_names(node.target))):
+        return None
+    over_layers = isinstance(iterable, range) and len(iterable) >= 4 and iterable.stop == run.depth
+    if not over_layers and not any(isinstance(item, Layer) for item in first_items(iterable)):
+        return None
+    return stream_names(node.body)
+
+
+def stream_names(node: cst.CSTNode) -> tuple[str, str] | None:
+    """The names that a piece of code uses for the stream and for its residual ("" for none)."""
+    used = _names(node)
+    stream = next((name for name in STREAM_NAMES if name in used), None)
+    return (stream, next((name for name in used if is_residual(name)), "")) if stream is not None else None
+
+
+def bind_entering(run: Interpreter, names: tuple[str, str], number: int, frame: Frame) -> None:
+    """Bind the names to what enters layer `number`: the stream, or branch and residual of a fused-residual loop."""
+    stream, residual = names
+    entering = run.objects.state(run.objects.anonymous(frame), number)
+    if residual and number > 0:
+        frame.bind(stream, run.objects.part(entering, "branch"))
+        frame.bind(residual, run.objects.part(entering, "residual"))
+    else:
+        frame.bind(stream, entering)
+        if residual:
+            frame.bind(residual, None)
+
+
+def _names(node: cst.CSTNode) -> list[str]:
+    found = [node.value] if isinstance(node, cst.Name) else []
+    for child in node.children:
+        found += _names(child)
+    return found
+
+
+def takes_layer(tree: cst.Module) -> str:
+    """The counter of a `layers[i]` that a fragment takes outside of a loop, "" when it takes none."""
+    for subscript in _subscripts(_without_loops(tree)):
+        if dotted(subscript.value).rsplit(".", 1)[-1] in LAYER_LISTS and len(subscript.slice) == 1:
+            index = subscript.slice[0].slice
+            if isinstance(index, cst.Index) and isinstance(index.value, cst.Name):
+                return index.value.value
+    return ""
+
+
+def _without_loops(node: cst.CSTNode) -> cst.CSTNode:
+    """The same tree with the bodies of its loops and functions emptied."""
+
+    class _Emptied(cst.CSTTransformer):
+        def leave_For(self, original_node: cst.For, updated_node: cst.For) -> cst.BaseStatement:
+            return cst.SimpleStatementLine([cst.Pass()])
+
+        def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.BaseStatement:
+            return cst.SimpleStatementLine([cst.Pass()])
+
+    made = node.visit(_Emptied())
+    return made if isinstance(made, cst.CSTNode) else node
+
+
+def _subscripts(node: cst.CSTNode) -> list[cst.Subscript]:
+    found = [node] if isinstance(node, cst.Subscript) else []
+    for child in node.children:
+        found += _subscripts(child)
+    return found
+
+
 def prepare_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -> None:
     """Before a loop over layers: the names that run through it hold the stream in front of its first layer.
 
@@ -138,6 +228,16 @@ def first_items(iterable: V) -> list[V]:
     if isinstance(items, list) and items:
         return list(items[0]) if isinstance(items[0], tuple) else [items[0]]
     return []
+
+
+def number_of(item: V) -> int | None:
+    """The number of the layer that one step of a layer loop is about."""
+    for part in item if isinstance(item, tuple) else (item,):
+        if isinstance(part, Layer):
+            return part.index
+        if isinstance(part, int) and not isinstance(part, bool):
+            return int(part)
+    return None
 
 
 def is_residual(name: str) -> bool:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import models
+from eaglelint.analyser import models, patterns
 from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
 from eaglelint.analyser.recorder import Recorder
-from eaglelint.analyser.scope import ModuleScope
+from eaglelint.analyser.scope import ModuleScope, module_frame
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.values import (
     ClassV,
     FileText,
     FuncV,
+    Index,
     ModelV,
     Obj,
     Saved,
     SourceStr,
+    Tensor,
     V,
 )
 from eaglelint.analyser.world import World
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from eaglelint.analyser.fragments import Fragment
 
 _PASSES = 4
+#: Names that a loop over layers gives its counter, for bodies that come without the loop's header.
+_COUNTERS = ("i", "idx", "layer_idx", "layer_id", "layer_index", "index")
 _SETTERS = ("set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers")
 
 
@@ -48,6 +52,7 @@ def run_project(code: Code, facts: Facts, embedded: list[list[MappedText]], dept
         saves, hints = world.saves, recorder.returns
         if settled:
             break
+    recorder.scopes = {scope.path: scope for scope in (*world.loose, *world.scopes.values())}
     return recorder, world
 
 
@@ -182,8 +187,42 @@ def _run_pieces(run: Interpreter, world: World, pieces: list[MappedText], path: 
         scope.imports |= _engine_words(path, text)
         run.rec.guard_note = note
         world.loose.append(scope)
-        run.run_module(scope)
+        body = patterns.loose_loop(scope.tree)
+        counter = patterns.takes_layer(scope.tree)
+        if body is not None:
+            _run_body(run, scope, *body)
+        elif counter:
+            _run_start(run, scope, counter)
+        else:
+            run.run_module(scope)
     run.rec.guard_note = ""
+
+
+def _run_start(run: Interpreter, scope: ModuleScope, counter: str) -> None:
+    """The start of the body of a layer loop, up to where the layer is taken: run it for what enters each layer."""
+    frame = module_frame(scope)
+    names = patterns.stream_names(scope.tree)
+    for number in range(run.depth_of(run.objects.anonymous(frame))):
+        scope.names[counter] = Index(number)
+        if names is not None:
+            patterns.bind_entering(run, names, number, frame)
+        run.run_module(scope)
+
+
+def _run_body(run: Interpreter, scope: ModuleScope, counter: str, streams: list[str]) -> None:
+    """The body of a layer loop without its header: run it once for each layer."""
+    frame = module_frame(scope)
+    model = run.objects.anonymous(frame)
+    hidden = next((name for name in streams if not patterns.is_residual(name)), None)
+    if hidden is not None and not isinstance(frame.lookup(hidden), Tensor):
+        frame.bind(hidden, run.objects.state(model, 0))
+    counters = [counter] if counter else []
+    counters += [name for name in _COUNTERS if name not in scope.names and name != counter]
+    for number in range(run.depth_of(model)):
+        for name in counters:
+            scope.names[name] = Index(number)
+        scope.names["layer"] = run.objects.layer(model, number)
+        run.run_module(scope)
 
 
 def _engine_words(path: str, text: MappedText) -> set[str]:

@@ -120,6 +120,7 @@ class Recorder:
         self.returns: dict[str, dict[str, V]] = {}
         self.casts: dict[Location, tuple[Tensor, str, ModuleScope]] = {}
         self.exhausted: list[str] = []
+        self.scopes: dict[str, ModuleScope] = {}
         self.hook: tuple[cst.CSTNode, Frame, ModelV] | None = None
         self.guard_note = ""
         self.count = 0

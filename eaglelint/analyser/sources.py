@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eaglelint.analyser import gate
 from eaglelint.analyser.fragments import Fragment, FragmentError, parse, parse_module
@@ -109,19 +109,6 @@ class Locator:
     def __init__(self, fragment: Fragment) -> None:
         self.fragment = fragment
         self.places: dict[int, Location] = {}
-        self._positions: dict[cst.CSTNode, Any] | None = None
 
     def __call__(self, node: cst.CSTNode) -> tuple[int, int]:
-        if self._positions is None:
-            from libcst.metadata import MetadataWrapper, PositionProvider
-
-            wrapper = MetadataWrapper(self.fragment.module, unsafe_skip_copy=True)
-            try:
-                self._positions = dict(wrapper.resolve(PositionProvider))
-            except RecursionError:
-                self._positions = {}
-        found = self._positions.get(node)
-        if found is None:
-            return 0, 0
-        start, end = found.start, found.end
-        return self.fragment.offset(start.line, start.column), self.fragment.offset(end.line, end.column)
+        return self.fragment.span(node) or (0, 0)

@@ -29,7 +29,7 @@ from eaglelint.analyser.values import (
     V,
     with_note,
 )
-from eaglelint.facts import Facts, ScriptRun, Value
+from eaglelint.facts import DrafterConfig, Facts, ScriptRun, TargetConfig, Value
 from eaglelint.location import MappedText
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ class World:
         folder, _, name = path.rpartition("/")
         if HOLE in name or name != "config.json" or (folder and HOLE not in folder):
             return Unknown("json")
-        found = [c.document for c in (*self.facts.drafters, *self.facts.targets) if c.path.endswith("config.json")]
+        configs: list[DrafterConfig | TargetConfig] = [*self.facts.drafters, *self.facts.targets]
+        found = [config.document for config in configs if config.path.endswith("config.json")]
         return Choice(tuple(domain(d.value) for d in found)) if found else Unknown("json")
 
     def parse_yaml(self, text: V, frame: Frame) -> V:
