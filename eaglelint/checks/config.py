@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -55,7 +56,7 @@ def _undeclared(pipeline: Pipeline, every: list[Case]) -> Iterator[Finding]:
         yield Finding("EGL202", "info", message, where, "proven", related, None, _defect(pipeline))
     elif not every and trainings:
         yield from _without_engine(pipeline, where)
-    elif not pipeline.template and not pipeline.served_elsewhere:
+    elif _is_served(pipeline):
         open_ = "whether the drafter was trained on these is not known here"
         custom = pipeline.published is not None and pipeline.published.convention == "custom"
         if custom:
@@ -64,6 +65,17 @@ def _undeclared(pipeline: Pipeline, every: list[Case]) -> Iterator[Finding]:
         fix = _declare(pipeline, verdicts)
         confidence = "likely" if custom else "possible"
         yield Finding("EGL202", "warning", message, where, confidence, related, fix, _defect(pipeline))
+
+
+def _is_served(pipeline: Pipeline) -> bool:
+    """Whether an engine may guess for this head: draft configs of training runs, and heads beside a served one, are not.
+
+    A draft config that a trainer starts from is usually named after its target; checkpoints have a `config.json`.
+    """
+    if pipeline.template or pipeline.served_elsewhere:
+        return False
+    named = pipeline.drafter is None or posixpath.basename(pipeline.drafter.path) == "config.json"
+    return named or bool(pipeline.launches)
 
 
 def _without_engine(pipeline: Pipeline, where: Location) -> Iterator[Finding]:

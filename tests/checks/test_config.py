@@ -82,6 +82,10 @@ class TestUndeclared:
         world.sglang()
         assert not world.findings("EGL202")
 
+    def test_the_draft_config_that_a_trainer_starts_from_is_no_head(self, world: Any):
+        world.drafter(None, path="configs/qwen3-8b-eagle3.json")
+        assert not world.findings("EGL202")
+
 
 class TestImpossible:
     def test_the_last_boundary_where_the_loop_stops_before_it(self, world: Any):
