@@ -68,7 +68,7 @@ def _undeclared(pipeline: Pipeline, every: list[Case]) -> Iterator[Finding]:
 
 
 def _is_served(pipeline: Pipeline) -> bool:
-    """Whether an engine may guess for this head: draft configs of training runs, and heads beside a served one, are not.
+    """Whether an engine may guess for this head: it is no draft config of a training run, and no other one is served.
 
     A draft config that a trainer starts from is usually named after its target; checkpoints have a `config.json`.
     """
