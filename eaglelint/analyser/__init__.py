@@ -1,1 +1,1 @@
-"""The libcst analyser of Python: abstract execution that tells what code captures, saves, loads, names and concatenates."""
+"""The libcst analyser of Python: abstract execution tells what code captures, saves, loads, names, concatenates."""

@@ -55,7 +55,7 @@ class Parser(Special):
         return long.lstrip("-").replace("-", "_")
 
     def _parse(self, run: Interpreter, site: CallSite) -> Obj:
-        """The namespace: values that a command in scope gives, else defaults (assumed unless a command leaves them out)."""
+        """The namespace: values that a command in scope gives, else defaults (assumed when nothing runs the script)."""
         words = run.world.argv(self.scope.path)
         given = _given(words) if words is not None else {}
         result = Obj("args", outside=False, where=site.frame.scope.where(site.node))
@@ -90,7 +90,8 @@ class Parser(Special):
         if option.kwargs.get("action") == "store_true":
             return True
         values = [
-            self._call_type(run, option, word.value) if word.known else Unknown(option.names[0], where) for word in words
+            self._call_type(run, option, word.value) if word.known else Unknown(option.names[0], where)
+            for word in words
         ]
         note = next((word.assumed for word in words if word.assumed), "")
         if "nargs" in option.kwargs and option.kwargs["nargs"] != "?":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.operations import as_text, truth
 from eaglelint.analyser.patterns import LAYER_LISTS
+from eaglelint.analyser.target_values import HFStates, LayerResult, Layers
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
@@ -17,10 +18,7 @@ from eaglelint.analyser.values import (
     FileHandle,
     FuncV,
     Fused,
-    HFStates,
     Index,
-    LayerResult,
-    Layers,
     ListV,
     Obj,
     PathV,
@@ -98,9 +96,7 @@ def _zip(run: Interpreter, site: CallSite) -> V:
     if not known:
         return Unknown("zip")
     length = min(len(column) for column in known)
-    rows = [
-        tuple(column[n] if column is not None else Unknown("element") for column in columns) for n in range(length)
-    ]
+    rows = [tuple(column[n] if column is not None else Unknown("element") for column in columns) for n in range(length)]
     return ListV(list(rows), any(bool(getattr(arg, "open", False)) for arg in site.args))
 
 
@@ -262,7 +258,9 @@ def _filter(run: Interpreter, site: CallSite) -> V:
     kept: list[V] = []
     is_open = bool(getattr(site.args[1], "open", False))
     for item in found:
-        known = truth(item if site.args[0] is None else invoke(run, site.args[0], Site([item], {}, site.node, site.frame)))
+        known = truth(
+            item if site.args[0] is None else invoke(run, site.args[0], Site([item], {}, site.node, site.frame))
+        )
         if known is not False:
             kept.append(item)
         is_open = is_open or known is None
@@ -304,13 +302,13 @@ def _getattr(run: Interpreter, site: CallSite) -> V:
     owner, name = site.get(0, "object"), site.get(1, "name")
     if not isinstance(name, str) or HOLE in name:
         return Unknown("getattr")
-    from eaglelint.analyser.values import ConfigV
+    from eaglelint.analyser.target_values import ConfigV
 
     if len(site.args) > 2 and isinstance(owner, ConfigV):
         return run.world.config_attribute(run, owner, name, site.frame, site.node, site.args[2])
-    if len(site.args) > 2 and isinstance(owner, Obj) and owner.cls is not None:
-        if name not in owner.attrs and owner.cls.lookup(name) is MISSING:
-            return site.args[2]
+    defined = isinstance(owner, Obj) and owner.cls is not None and len(site.args) > 2
+    if defined and name not in owner.attrs and owner.cls.lookup(name) is MISSING:
+        return site.args[2]
     return run.objects.attribute(owner, name, site.frame, site.node)
 
 
@@ -327,7 +325,9 @@ def _hasattr(run: Interpreter, site: CallSite) -> V:
 
 def _isinstance(run: Interpreter, site: CallSite) -> V:
     value, kind = site.get(0, "object"), site.get(1, "class")
-    names = {k.path.rsplit(".", 1)[-1] for k in (kind if isinstance(kind, tuple) else (kind,)) if isinstance(k, External)}
+    names = {
+        k.path.rsplit(".", 1)[-1] for k in (kind if isinstance(kind, tuple) else (kind,)) if isinstance(k, External)
+    }
     if isinstance(value, LayerResult) and "tuple" in names:
         return True if value.model.framework in ("sglang", "vllm") else Unknown("isinstance")
     if isinstance(value, Tensor | Fused | Stacked | Plain):
@@ -335,7 +335,11 @@ def _isinstance(run: Interpreter, site: CallSite) -> V:
             return True
         return False if names & {"tuple", "list", "dict", "str", "int"} else Unknown("isinstance")
     table: tuple[tuple[type | tuple[type, ...], set[str]], ...] = (
-        (bool, {"bool", "int"}), (str, {"str"}), (int, {"int"}), (float, {"float"}), (tuple, {"tuple", "Sequence"}),
+        (bool, {"bool", "int"}),
+        (str, {"str"}),
+        (int, {"int"}),
+        (float, {"float"}),
+        (tuple, {"tuple", "Sequence"}),
         (PathV, {"Path", "PathLike"}),
     )
     for python, accepted in table:
@@ -393,17 +397,45 @@ def _slice(run: Interpreter, site: CallSite) -> V:
     return Unknown("slice")
 
 
-
 FUNCTIONS: dict[str, Any] = {
     f"builtins.{name}": function
     for name, function in {
-        "len": _len, "range": _range, "enumerate": _enumerate, "zip": _zip, "list": _list, "tuple": _tuple, "set": _set,
-        "frozenset": _set, "dict": _dict, "sorted": _sorted, "reversed": _reversed, "int": _number(int),
-        "float": _number(float), "str": _str, "bool": _bool, "max": _extreme(max), "min": _extreme(min), "sum": _sum,
-        "map": _map, "filter": _filter, "round": _round, "abs": _abs, "divmod": _divmod, "any": _quantified("any"),
-        "all": _quantified("all"), "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr,
-        "isinstance": _isinstance, "super": _super, "next": _next, "iter": lambda run, site: site.get(0, "x"),
-        "print": _print, "open": _open, "slice": _slice, "id": lambda run, site: Unknown("id"),
+        "len": _len,
+        "range": _range,
+        "enumerate": _enumerate,
+        "zip": _zip,
+        "list": _list,
+        "tuple": _tuple,
+        "set": _set,
+        "frozenset": _set,
+        "dict": _dict,
+        "sorted": _sorted,
+        "reversed": _reversed,
+        "int": _number(int),
+        "float": _number(float),
+        "str": _str,
+        "bool": _bool,
+        "max": _extreme(max),
+        "min": _extreme(min),
+        "sum": _sum,
+        "map": _map,
+        "filter": _filter,
+        "round": _round,
+        "abs": _abs,
+        "divmod": _divmod,
+        "any": _quantified("any"),
+        "all": _quantified("all"),
+        "getattr": _getattr,
+        "setattr": _setattr,
+        "hasattr": _hasattr,
+        "isinstance": _isinstance,
+        "super": _super,
+        "next": _next,
+        "iter": lambda run, site: site.get(0, "x"),
+        "print": _print,
+        "open": _open,
+        "slice": _slice,
+        "id": lambda run, site: Unknown("id"),
         "repr": lambda run, site: HOLE,
     }.items()
 }

@@ -9,17 +9,15 @@ import libcst as cst
 
 from eaglelint.analyser import library, models, patterns
 from eaglelint.analyser.operations import elements
+from eaglelint.analyser.target_values import Layer, ModelV, Module
 from eaglelint.analyser.values import (
     MISSING,
     ClassV,
     DictV,
     External,
     FuncV,
-    Layer,
     ListV,
     Method,
-    ModelV,
-    Module,
     Obj,
     Partial,
     Tensor,
@@ -208,7 +206,13 @@ def in_place(value: Tensor, storage: int) -> Tensor:
 
 def exits(node: Any) -> bool:
     """Whether an expression statement ends the program (`sys.exit(...)`)."""
-    return isinstance(node, cst.Call) and patterns.dotted(node.func) in ("sys.exit", "exit", "quit", "os._exit", "os.abort")
+    return isinstance(node, cst.Call) and patterns.dotted(node.func) in (
+        "sys.exit",
+        "exit",
+        "quit",
+        "os._exit",
+        "os.abort",
+    )
 
 
 def as_list(value: V) -> list[V] | None:

@@ -8,7 +8,8 @@ import libcst as cst
 
 from eaglelint.analyser.operations import elements, truth
 from eaglelint.analyser.scope import Frame
-from eaglelint.analyser.values import DictV, LayerResult, ListV, SetV, Tensor, Unknown, V, note_of
+from eaglelint.analyser.target_values import LayerResult
+from eaglelint.analyser.values import DictV, ListV, SetV, Tensor, Unknown, V, note_of
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter

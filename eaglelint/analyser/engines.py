@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import models
 from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.target_values import ConfigV, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
     ClassV,
-    ConfigV,
     DictV,
     External,
     FuncV,
     Fused,
     ListV,
-    ModelV,
-    Module,
     Obj,
     PathV,
     Plain,
@@ -39,9 +37,24 @@ if TYPE_CHECKING:
 _SELF = frozenset(
     {"eval", "train", "to", "cuda", "cpu", "half", "float", "bfloat16", "requires_grad_", "float16", "compile", "merge"}
 )
-_RUNS = frozenset({"generate", "forward", "__call__", "chat", "encode", "async_generate", "forward_extend", "prefill",
-                   "generate_async", "execute_model", "forward_batch_generation"})
-_SETTERS = frozenset({"set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers"})
+_RUNS = frozenset(
+    {
+        "generate",
+        "forward",
+        "__call__",
+        "chat",
+        "encode",
+        "async_generate",
+        "forward_extend",
+        "prefill",
+        "generate_async",
+        "execute_model",
+        "forward_batch_generation",
+    }
+)
+_SETTERS = frozenset(
+    {"set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers"}
+)
 _NOT_MODELS = ("tokenizer", "processor", "featureextractor", "generationconfig", "imageprocessor")
 
 
@@ -246,12 +259,19 @@ def _server_args(run: Interpreter, site: CallSite) -> V:
 
 
 FUNCTIONS: dict[str, Any] = {
-    "vllm.LLM": _engine("vllm"), "vllm.AsyncLLMEngine": _engine("vllm"), "sglang.Engine": _engine("sglang"),
-    "sglang.srt.entrypoints.engine.Engine": _engine("sglang"), "vllm.entrypoints.llm.LLM": _engine("vllm"),
-    "vllm.EngineArgs": _engine("vllm"), "vllm.AsyncEngineArgs": _engine("vllm"),
-    "vllm.engine.arg_utils.AsyncEngineArgs": _engine("vllm"), "vllm.engine.arg_utils.EngineArgs": _engine("vllm"),
+    "vllm.LLM": _engine("vllm"),
+    "vllm.AsyncLLMEngine": _engine("vllm"),
+    "sglang.Engine": _engine("sglang"),
+    "sglang.srt.entrypoints.engine.Engine": _engine("sglang"),
+    "vllm.entrypoints.llm.LLM": _engine("vllm"),
+    "vllm.EngineArgs": _engine("vllm"),
+    "vllm.AsyncEngineArgs": _engine("vllm"),
+    "vllm.engine.arg_utils.AsyncEngineArgs": _engine("vllm"),
+    "vllm.engine.arg_utils.EngineArgs": _engine("vllm"),
     "sglang.Runtime": _engine("sglang"),
 }
 BY_NAME: dict[str, Any] = {
-    "from_pretrained": _from_pretrained, "ModelRunner": _runner, "ServerArgs": _server_args,
+    "from_pretrained": _from_pretrained,
+    "ModelRunner": _runner,
+    "ServerArgs": _server_args,
 }

@@ -1,4 +1,4 @@
-"""Expressions: the value of a node, and what assignment binds."""
+"""Expressions: the value of a node."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from eaglelint.analyser import calls, comprehensions, patterns
+from eaglelint.analyser.comparing import compare
 from eaglelint.analyser.literals import decode_fstring_text, decode_literal
-from eaglelint.analyser.operations import as_text, binary, compare, concatenate, join, source_str, truth
+from eaglelint.analyser.operations import as_text, binary, concatenate, join, source_str, truth
+from eaglelint.analyser.target_values import LayerResult
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
     DictV,
     FuncV,
-    HFOutput,
-    LayerResult,
     ListV,
-    Obj,
-    Plain,
     SetV,
     SourceStr,
     Tensor,
     Unknown,
     V,
-    holds_states,
     note_of,
 )
 
@@ -288,7 +285,7 @@ def subscript_key(run: Interpreter, node: cst.Subscript, frame: Frame) -> V:
 
 def _named(run: Interpreter, node: cst.NamedExpr, frame: Frame) -> V:
     value = evaluate(run, node.value, frame)
-    assign(run, node.target, value, frame, node.value)
+    run.assign(node.target, value, frame, node.value)
     return value
 
 
@@ -309,90 +306,6 @@ def _yield(run: Interpreter, node: cst.Yield, frame: Frame) -> V:
     if frame.yields is not None and len(frame.yields) < 1000:
         frame.yields.append(value)
     return Unknown("sent")
-
-
-# ---- assignment -------------------------------------------------------------------------------------------------------
-
-
-def assign(run: Interpreter, target: Any, value: V, frame: Frame, source: Any) -> None:
-    """Bind a target to a value; `source` is the node of the value where there is one."""
-    if isinstance(target, cst.Name):
-        if isinstance(value, Tensor | LayerResult):
-            value = run.rec.labelled(run, value, target.value, "variable", target, frame)
-        frame.bind(target.value, value)
-    elif isinstance(target, cst.Tuple | cst.List):
-        _unpack(run, target, value, frame)
-    elif isinstance(target, cst.Attribute):
-        owner = evaluate(run, target.value, frame)
-        if isinstance(owner, Unknown) and isinstance(target.value, cst.Name):
-            # Something from outside: from here on it is known by what is assigned to it.
-            owner = Obj(target.value.value, where=owner.where)
-            frame.bind(target.value.value, owner)
-        if isinstance(value, Tensor | LayerResult):
-            value = run.rec.labelled(run, value, target.attr.value, "variable", target.attr, frame)
-        run.objects.set_attribute(owner, target.attr.value, value, frame, target)
-    elif isinstance(target, cst.Subscript):
-        owner = evaluate(run, target.value, frame)
-        key = subscript_key(run, target, frame)
-        if isinstance(value, Tensor | LayerResult):
-            last = target.slice[-1].slice
-            value = run.rec.labelled(run, value, key, "key", last, frame)
-        run.objects.set_item(owner, key, value, frame, target)
-    elif isinstance(target, cst.StarredElement):
-        assign(run, target.value, value, frame, source)
-
-
-def _unpack(run: Interpreter, target: cst.Tuple | cst.List, value: V, frame: Frame) -> None:
-    names = patterns.target_names(target)
-    elements = [e.value for e in target.elements]
-    star = next((i for i, e in enumerate(target.elements) if isinstance(e, cst.StarredElement)), None)
-    items: list[V] | None
-    if isinstance(value, LayerResult):
-        items = run.objects.unpack_layer(value, names)
-    elif isinstance(value, HFOutput):
-        items = None
-    else:
-        items = calls.iterate(run, value)
-    if items is not None and star is not None and len(items) >= len(elements) - 1:
-        after = len(elements) - star - 1
-        middle = ListV(items[star : len(items) - after])
-        items = [*items[:star], middle, *items[len(items) - after :]]
-    if items is None or len(items) < len(elements):
-        known = items or []
-        items = [*known, *(Unknown("unpacked") for _ in range(len(elements) - len(known)))]
-    for element, item in zip(elements, items, strict=False):
-        assign(run, element, item, frame, None)
-
-
-def augmented(run: Interpreter, node: cst.AugAssign, frame: Frame) -> None:
-    """`target OP= value`: in place for tensors and lists, a new value for the rest."""
-    old = evaluate(run, node.target, frame)
-    value = evaluate(run, node.value, frame)
-    op = type(node.operator).__name__.removesuffix("Assign")
-    if isinstance(old, ListV) and op == "Add":
-        extra = calls.iterate(run, value)
-        run.touch(old)
-        if extra is None:
-            old.open = True
-        else:
-            for item in extra:
-                run.rec.stored(run, item, node, frame, old)
-            old.items.extend(extra)
-        return
-    if isinstance(old, tuple) and isinstance(value, tuple):
-        for item in value:
-            run.rec.stored(run, item, node, frame, None)
-    result = binary(run, op, old, value)
-    if isinstance(old, Tensor | Plain):
-        run.rec.mutated(run, old.storage, node, frame)
-        if isinstance(result, Tensor) and isinstance(old, Tensor):
-            result = calls.in_place(result, old.storage)
-    assign(run, node.target, result, frame, None)
-
-
-def storable(value: V) -> bool:
-    """Whether storing this value is worth recording."""
-    return holds_states(value)
 
 
 _HANDLERS: dict[type, Any] = {
@@ -424,4 +337,3 @@ _HANDLERS: dict[type, Any] = {
     cst.DictComp: comprehensions.dict_comprehension,
     cst.Ellipsis: lambda run, node, frame: Unknown("..."),
 }
-

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.target_values import LayerResult, holds_states
 from eaglelint.analyser.values import (
     HOLE,
     Choice,
     DictV,
     FileHandle,
     Fused,
-    LayerResult,
     ListV,
     Plain,
     Saved,
@@ -22,7 +22,6 @@ from eaglelint.analyser.values import (
     Tensor,
     Unknown,
     V,
-    holds_states,
     new_storage,
 )
 
@@ -185,7 +184,7 @@ def _literal(path: str) -> bool:
 
 
 def fits(wanted: str, written: str) -> bool:
-    """Whether two paths with holes can be the same file; their last parts decide, then the folders where both are known."""
+    """Whether two paths with holes can be the same file: by their last parts, then by folders where both are known."""
     if not _overlap(_base(wanted), _base(written)):
         return False
     left, right = wanted.rsplit("/", 1)[0] if "/" in wanted else "", written.rsplit("/", 1)[0] if "/" in written else ""

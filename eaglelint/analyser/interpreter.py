@@ -10,22 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser import calls, expressions, patterns
+from eaglelint.analyser import assigning, calls, definitions, expressions, patterns, undo
 from eaglelint.analyser.objects import Objects
 from eaglelint.analyser.operations import elements, join, truth
 from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
-from eaglelint.analyser.values import (
-    MISSING,
-    ClassV,
-    DictV,
-    External,
-    FuncV,
-    Layer,
-    ListV,
-    Obj,
-    Unknown,
-    V,
-)
+from eaglelint.analyser.target_values import Layer
+from eaglelint.analyser.values import MISSING, DictV, FuncV, ListV, Obj, Unknown, V
 
 if TYPE_CHECKING:
     from eaglelint.analyser.recorder import Recorder
@@ -67,40 +57,8 @@ class Interpreter:
 
     def touch(self, thing: Any) -> None:
         """Remember the contents of a shared object before it changes, for branches that may not happen."""
-        if not self.journal:
-            return
-        book = self.journal[-1]
-        if id(thing) in book:
-            return
-        if isinstance(thing, ListV):
-            book[id(thing)] = (thing, (list(thing.items), thing.open))
-        elif isinstance(thing, DictV):
-            book[id(thing)] = (thing, (dict(thing.items), thing.open))
-        elif hasattr(thing, "attrs"):
-            book[id(thing)] = (thing, dict(thing.attrs))
-        elif isinstance(thing, dict):
-            book[id(thing)] = (thing, dict(thing))
-
-    @staticmethod
-    def _contents(thing: Any) -> Any:
-        if isinstance(thing, ListV):
-            return list(thing.items), thing.open
-        if isinstance(thing, DictV):
-            return dict(thing.items), thing.open
-        if isinstance(thing, dict):
-            return dict(thing)
-        return dict(thing.attrs)
-
-    @staticmethod
-    def _restore(thing: Any, contents: Any) -> None:
-        if isinstance(thing, (ListV, DictV)):
-            thing.items, thing.open = contents
-        elif isinstance(thing, dict):
-            thing.clear()
-            thing.update(contents)
-        else:
-            thing.attrs.clear()
-            thing.attrs.update(contents)
+        if self.journal and id(thing) not in self.journal[-1]:
+            undo.remember(self.journal[-1], thing)
 
     # ---- modules and functions -----------------------------------------------------------------------------------
 
@@ -155,7 +113,11 @@ class Interpreter:
 
     def assign(self, target: Any, value: V, frame: Frame, source: Any) -> None:
         """Bind an assignment target to a value."""
-        expressions.assign(self, target, value, frame, source)
+        assigning.assign(self, target, value, frame, source)
+
+    def subscript_key(self, node: cst.Subscript, frame: Frame) -> V:
+        """The key of a subscript."""
+        return expressions.subscript_key(self, node, frame)
 
     # ---- statements ----------------------------------------------------------------------------------------------
 
@@ -193,17 +155,17 @@ class Interpreter:
     def _assign(self, node: cst.Assign, frame: Frame) -> Flow:
         value = expressions.evaluate(self, node.value, frame)
         for target in node.targets:
-            expressions.assign(self, target.target, value, frame, node.value)
+            assigning.assign(self, target.target, value, frame, node.value)
         return None
 
     def _ann_assign(self, node: cst.AnnAssign, frame: Frame) -> Flow:
         if node.value is not None:
             value = expressions.evaluate(self, node.value, frame)
-            expressions.assign(self, node.target, value, frame, node.value)
+            assigning.assign(self, node.target, value, frame, node.value)
         return None
 
     def _aug_assign(self, node: cst.AugAssign, frame: Frame) -> Flow:
-        expressions.augmented(self, node, frame)
+        assigning.augmented(self, node, frame)
         return None
 
     def _return(self, node: cst.Return, frame: Frame) -> Flow:
@@ -232,64 +194,11 @@ class Interpreter:
         if isinstance(node.target, cst.Subscript):
             owner = expressions.evaluate(self, node.target.value, frame)
             key = expressions.subscript_key(self, node.target, frame)
-            if (isinstance(owner, DictV) and isinstance(key, str | int) and key in owner.items) or (isinstance(owner, ListV) and isinstance(key, int) and -len(owner.items) <= key < len(owner.items)):
-                self.touch(owner)
-                del owner.items[key]
-        return None
-
-    def _import(self, node: cst.Import, frame: Frame) -> Flow:
-        for alias in node.names:
-            dotted = patterns.dotted(alias.name)
-            frame.scope.imports.add(dotted.split(".")[0])
-            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-                frame.bind(alias.asname.name.value, self.world.module(self, dotted, frame.scope))
-            else:
-                root = dotted.split(".")[0]
-                self.world.module(self, dotted, frame.scope)
-                frame.bind(root, self.world.module(self, root, frame.scope))
-        return None
-
-    def _import_from(self, node: cst.ImportFrom, frame: Frame) -> Flow:
-        dotted = patterns.dotted(node.module) if node.module is not None else ""
-        if not node.relative:
-            frame.scope.imports.add(dotted.split(".")[0])
-        level = len(node.relative)
-        if isinstance(node.names, cst.ImportStar):
-            for name, value in self.world.star(self, dotted, level, frame.scope).items():
-                frame.bind(name, value)
-            return None
-        for alias in node.names:
-            name = alias.name.value if isinstance(alias.name, cst.Name) else patterns.dotted(alias.name)
-            value = self.world.member(self, dotted, name, level, frame.scope)
-            bound = alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else name
-            frame.bind(bound, value)
-        return None
-
-    def _function(self, node: cst.FunctionDef, frame: Frame) -> Flow:
-        decorators = tuple(patterns.dotted(d.decorator) for d in node.decorators)
-        func = FuncV(node, frame, frame.scope, node.name.value, decorators=decorators)
-        if not frame.is_class:
-            frame.scope.functions.append(func)
-        value: V = func
-        for decorator in reversed(node.decorators):
-            made = expressions.evaluate(self, decorator.decorator, frame)
-            if isinstance(made, FuncV):
-                result = self.call_function(made, [value], {})
-                value = result if not isinstance(result, Unknown) else value
-        frame.bind(node.name.value, value)
-        return None
-
-    def _class(self, node: cst.ClassDef, frame: Frame) -> Flow:
-        bases = tuple(expressions.evaluate(self, base.value, frame) for base in node.bases)
-        body = Frame(frame.scope, frame, frame.function, is_class=True)
-        cls = ClassV(node.name.value, node, frame.scope, bases, body.names, frame)
-        self.block(node.body.body, body)
-        for value in body.names.values():
-            if isinstance(value, FuncV):
-                value.owner = cls
-                value.frame = frame
-        frame.scope.classes.append(cls)
-        frame.bind(node.name.value, cls)
+            self.touch(owner)
+            if isinstance(owner, DictV) and isinstance(key, str | int):
+                owner.items.pop(key, None)
+            elif isinstance(owner, ListV) and isinstance(key, int) and -len(owner.items) <= key < len(owner.items):
+                owner.items.pop(key)
         return None
 
     def _if(self, node: cst.If, frame: Frame) -> Flow:
@@ -323,16 +232,16 @@ class Interpreter:
             return self._merge(flow, None, before, after_first, before, frame)
         frame.names.clear()
         frame.names.update(before)
-        kept = {key: (thing, self._contents(thing)) for key, (thing, _) in changed.items()}
+        kept = {key: (thing, undo.contents(thing)) for key, (thing, _) in changed.items()}
         for thing, old in changed.values():
-            self._restore(thing, old)
+            undo.restore(thing, old)
         self.journal.append({})
         other = self.statement(second, frame)
         changed_second = self.journal.pop()
         after_second = dict(frame.names)
         for key, (thing, contents) in kept.items():
             if key not in changed_second or not (flow and flow[0] == "raise"):
-                self._restore(thing, contents)
+                undo.restore(thing, contents)
         self._keep({**changed_second, **changed})
         return self._merge(flow, other, before, after_first, after_second, frame)
 
@@ -358,8 +267,10 @@ class Interpreter:
             names = one.keys() | two.keys()
             frame.names.clear()
             for name in names:
-                frame.names[name] = join(one[name], two[name]) if name in one and name in two else (
-                    one[name] if name in one else two[name]
+                frame.names[name] = (
+                    join(one[name], two[name])
+                    if name in one and name in two
+                    else (one[name] if name in one else two[name])
                 )
             return None
         ended, stayed = (first, two) if first is not None else (second, one)
@@ -375,7 +286,7 @@ class Interpreter:
         patterns.prepare_stream(self, node, iterable, frame)
         unseen = patterns.unseen_stream(self, node, iterable, frame)
         if items is None:
-            expressions.assign(self, node.target, Unknown("element", frame.scope.where(node.iter)), frame, None)
+            assigning.assign(self, node.target, Unknown("element", frame.scope.where(node.iter)), frame, None)
             flow = self.statement(node.body, frame)
             if flow is not None and flow[0] == "return":
                 frame.maybe.append(flow[1])
@@ -384,7 +295,7 @@ class Interpreter:
         for item in items:
             self.tick()
             del self.doubt[doubts:]
-            expressions.assign(self, node.target, item, frame, None)
+            assigning.assign(self, node.target, item, frame, None)
             number = patterns.number_of(item)
             if unseen is not None and number is not None:
                 patterns.bind_entering(self, unseen, number, frame)
@@ -425,7 +336,7 @@ class Interpreter:
                 if isinstance(enter, FuncV):
                     value = calls.call_method(self, value, "__enter__", [], {})
             if item.asname is not None:
-                expressions.assign(self, item.asname.name, value, frame, item.item)
+                assigning.assign(self, item.asname.name, value, frame, item.item)
         return self.statement(node.body, frame)
 
     def _try(self, node: cst.Try | cst.TryStar, frame: Frame) -> Flow:
@@ -456,18 +367,14 @@ class Interpreter:
             model = model.model
         return getattr(model, "depth", 0) or self.depth
 
-    def external(self, path: str) -> External:
-        """Something from outside by its dotted path."""
-        return External(path)
-
 
 _STATEMENTS: dict[type, Any] = {
     cst.SimpleStatementLine: Interpreter._simple,
     cst.SimpleStatementSuite: Interpreter._simple,
     cst.IndentedBlock: Interpreter._indented,
     cst.Else: lambda self, node, frame: self.statement(node.body, frame),
-    cst.FunctionDef: Interpreter._function,
-    cst.ClassDef: Interpreter._class,
+    cst.FunctionDef: definitions.function_statement,
+    cst.ClassDef: definitions.class_statement,
     cst.If: Interpreter._if,
     cst.For: Interpreter._for,
     cst.While: Interpreter._while,
@@ -490,6 +397,6 @@ _SMALL: dict[type, Any] = {
     cst.Nonlocal: Interpreter._global,
     cst.Assert: Interpreter._assert,
     cst.Del: Interpreter._del,
-    cst.Import: Interpreter._import,
-    cst.ImportFrom: Interpreter._import_from,
+    cst.Import: definitions.import_statement,
+    cst.ImportFrom: definitions.import_from_statement,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser.target_values import HFOutput, HFStates, LayerResult, Layers
 from eaglelint.analyser.values import (
     HOLE,
     AssumedInt,
@@ -14,10 +15,6 @@ from eaglelint.analyser.values import (
     Files,
     FileText,
     Fused,
-    HFOutput,
-    HFStates,
-    LayerResult,
-    Layers,
     ListV,
     Obj,
     PathV,

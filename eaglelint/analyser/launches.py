@@ -48,7 +48,9 @@ def _value(value: V, where: Location) -> Value:
 
 
 def _words(words: V, where: Location) -> list[Value]:
-    items: list[Any] | None = words.items if isinstance(words, ListV) else list(words) if isinstance(words, tuple) else None
+    items: list[Any] | None = (
+        words.items if isinstance(words, ListV) else list(words) if isinstance(words, tuple) else None
+    )
     if items is None:
         return []
     values = []
@@ -56,5 +58,3 @@ def _words(words: V, where: Location) -> list[Value]:
         text = as_text(item) if not isinstance(item, DictV) else HOLE
         values.append(Value(None if HOLE in text else str(text), where, HOLE not in text, note_of(item)))
     return values
-
-

@@ -6,19 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import builtin, engines, methods, models, standard, tensors
-from eaglelint.analyser.values import (
-    External,
-    FuncV,
-    Fused,
-    LayerResult,
-    Method,
-    Plain,
-    Stacked,
-    Tensor,
-    Unknown,
-    V,
-    new_storage,
-)
+from eaglelint.analyser.target_values import LayerResult
+from eaglelint.analyser.values import External, FuncV, Fused, Method, Plain, Stacked, Tensor, Unknown, V, new_storage
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite

@@ -5,22 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser import builtin, engines, models, patches, paths, tensors, texts
+from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     Choice,
-    ConfigV,
     DictV,
     FileHandle,
     Files,
     FileText,
     Fused,
-    HFOutput,
-    HFStates,
-    Layer,
-    LayerResult,
-    Layers,
     ListV,
-    ModelV,
-    Module,
     PathV,
     Plain,
     SetV,

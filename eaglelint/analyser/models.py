@@ -6,15 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.operations import with_state
+from eaglelint.analyser.target_values import HFOutput, Layer, LayerResult, ModelV, Module
 from eaglelint.analyser.values import (
     External,
     FuncV,
     Fused,
-    HFOutput,
-    Layer,
-    LayerResult,
-    ModelV,
-    Module,
     Obj,
     Partial,
     Plain,
@@ -79,9 +75,9 @@ def call_module(run: Interpreter, module: Module, site: CallSite) -> V:
         if not unknown or not site.frame.scope.loose:
             return Plain(new_storage(), "normed")
         state = run.objects.state(module.model, depth)
-    second = any(
-        isinstance(v, Tensor) and v.state.part == "residual" for v in values
-    ) or (len(values) >= 2 and any(v is not state for v in values[1:2]))
+    second = any(isinstance(v, Tensor) and v.state.part == "residual" for v in values) or (
+        len(values) >= 2 and any(v is not state for v in values[1:2])
+    )
     total = with_state(state, part="stream")
     inner = state.state.boundary != depth
     normed = Plain(new_storage(), "normed") if inner else with_state(total, normed=True)

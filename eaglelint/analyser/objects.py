@@ -13,25 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import items, patterns
 from eaglelint.analyser.operations import with_state
+from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     MISSING,
     ClassV,
-    ConfigV,
     DictV,
     External,
     Files,
     FileText,
     FuncV,
     Fused,
-    HFOutput,
-    HFStates,
-    Layer,
-    LayerResult,
-    Layers,
     ListV,
     Method,
-    ModelV,
-    Module,
     Obj,
     PathV,
     Plain,
@@ -52,11 +45,33 @@ if TYPE_CHECKING:
 
 _BUILTINS = frozenset(dir(builtins))
 #: Modules that fragments of code use without importing them.
-_LOOSE_MODULES = {"torch": "torch", "os": "os", "np": "numpy", "json": "json", "pathlib": "pathlib", "F": "torch.nn.functional"}
+_LOOSE_MODULES = {
+    "torch": "torch",
+    "os": "os",
+    "np": "numpy",
+    "json": "json",
+    "pathlib": "pathlib",
+    "F": "torch.nn.functional",
+}
 #: Attributes that lead from a wrapper to the model inside it.
 _INNER = frozenset(
-    {"model", "language_model", "decoder", "transformer", "base_model", "module", "backbone", "llm", "model_runner",
-     "driver_worker", "worker", "inner", "text_model", "gpt_neox", "thinker"}
+    {
+        "model",
+        "language_model",
+        "decoder",
+        "transformer",
+        "base_model",
+        "module",
+        "backbone",
+        "llm",
+        "model_runner",
+        "driver_worker",
+        "worker",
+        "inner",
+        "text_model",
+        "gpt_neox",
+        "thinker",
+    }
 )
 _CONFIGS = frozenset({"config", "hf_config", "model_config", "hf_text_config", "text_config", "llm_config", "cfg"})
 _NESTED = frozenset({"text_config", "llm_config", "language_config", "hf_text_config", "get_text_config"})
@@ -238,7 +253,9 @@ class Objects:
             if name in patterns.DEPTH_NAMES and name != "end_layer" and frame.scope.loose:
                 return self.run.depth
             return Unknown(reason, owner.where) if name not in ("append", "extend") else Method(owner, name)
-        if isinstance(owner, str | ListV | DictV | SetV | tuple | FileText | Files | Module | Layers | HFStates | FuncV | bytes):
+        if isinstance(
+            owner, str | ListV | DictV | SetV | tuple | FileText | Files | Module | Layers | HFStates | FuncV | bytes
+        ):
             return Method(owner, name)
         if isinstance(owner, int | float):
             return Method(owner, name)
@@ -270,8 +287,13 @@ class Objects:
     @staticmethod
     def _model_like(name: str) -> bool:
         return (
-            name in patterns.LAYER_LISTS or name in patterns.DEPTH_NAMES or name in patterns.NORM_NAMES
-            or name in patterns.EMBED_NAMES or name in patterns.HEAD_NAMES or name in _CONFIGS or name == "start_layer"
+            name in patterns.LAYER_LISTS
+            or name in patterns.DEPTH_NAMES
+            or name in patterns.NORM_NAMES
+            or name in patterns.EMBED_NAMES
+            or name in patterns.HEAD_NAMES
+            or name in _CONFIGS
+            or name == "start_layer"
         )
 
     def _child(self, obj: Obj, name: str) -> Obj:

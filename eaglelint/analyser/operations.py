@@ -7,25 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
-    AssumedInt,
     Choice,
-    ConfigV,
     DictV,
-    External,
     Files,
     Fused,
-    HFOutput,
-    HFStates,
     Index,
-    Layer,
-    LayerResult,
-    Layers,
     ListV,
-    Method,
-    ModelV,
-    Module,
     Obj,
     PathV,
     Plain,
@@ -75,7 +65,7 @@ def is_none(value: V) -> bool | None:
 
 
 def join(first: V, second: V) -> V:
-    """One value for either of two. Equal ones stay; what is known is preferred to what is not; a conflict is unknown."""
+    """One value for either of two. Equal ones stay; known is preferred to unknown; a conflict is unknown."""
     if first is second:
         return first
     if isinstance(first, Unknown):
@@ -164,7 +154,7 @@ def elements(run: Interpreter, value: V) -> list[V] | None:
     return None
 
 
-# ---- arithmetic -------------------------------------------------------------------------------------------------------
+# ---- arithmetic ----------------------------------------------------------------------------------------------------
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add,
@@ -328,7 +318,7 @@ def source_str(mapped: MappedText, note: str = "") -> SourceStr:
     return made
 
 
-# ---- tensors ----------------------------------------------------------------------------------------------------------
+# ---- tensors -------------------------------------------------------------------------------------------------------
 
 
 def _tensorish(value: V) -> bool:
@@ -338,132 +328,31 @@ def _tensorish(value: V) -> bool:
 def _tensor_arithmetic(run: Interpreter, op: str, left: V, right: V) -> V:
     """Sums complete a fused residual; scaling keeps an embedding; anything else is no hidden state any more."""
     for value, other in ((left, right), (right, left)):
-        if isinstance(value, LayerResult) and isinstance(other, Tensor) and op == "Add":
-            if other.state.part == "stream":
-                base = run.objects.as_stream(value)
-                return replace(base, trace=other.trace, storage=new_storage())
-        if isinstance(value, Tensor) and op == "Add":
-            total = _completed(value, other)
-            if total is not None:
-                return total
-    for value, other in ((left, right), (right, left)):
+        total = _sum(run, value, other) if op == "Add" else None
+        if total is not None:
+            return total
         if isinstance(value, Tensor) and op in ("Multiply", "Divide") and value.state.boundary == 0:
             return value.copied()
-        if (isinstance(value, Tensor) and op == "Add" and isinstance(other, Unknown | Plain)) or other is None:
-            if isinstance(value, Tensor) and value.state.part == "stream" and (
-                other is None or isinstance(other, Unknown)
-            ):
-                return value.copied()
     return Plain(new_storage(), "arithmetic")
 
 
-def _completed(value: Tensor, other: V) -> Tensor | None:
-    if isinstance(other, Tensor) and {value.state.part, other.state.part} == {"branch", "residual"}:
-        if value.state.boundary == other.state.boundary:
-            state = value.state._replace(part="stream")
-            return replace(value, state=state, storage=new_storage(), layer_out=False)
-    if value.state.part == "branch" and isinstance(other, Unknown):
-        return replace(value, state=value.state._replace(part="stream"), storage=new_storage())
-    return None
-
-
-# ---- comparison -------------------------------------------------------------------------------------------------------
-
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "Equal": operator.eq,
-    "NotEqual": operator.ne,
-    "LessThan": operator.lt,
-    "LessThanEqual": operator.le,
-    "GreaterThan": operator.gt,
-    "GreaterThanEqual": operator.ge,
-}
-
-
-def compare(op: str, left: V, right: V) -> V:
-    """left OP right for libcst's comparison operators: True, False or Unknown."""
-    if op in ("Is", "IsNot"):
-        if right is None or left is None:
-            verdict = is_none(left if right is None else right)
-        elif isinstance(left, bool) and isinstance(right, bool):
-            verdict = left is right
-        elif isinstance(left, External | ModelV | Obj | ClassV_types) and left is right:
-            verdict = True
-        else:
-            verdict = None
-        if verdict is None:
-            return Unknown("identity")
-        return verdict if op == "Is" else not verdict
-    if op in ("In", "NotIn"):
-        found = contains(right, left)
-        if isinstance(found, Unknown):
-            return found
-        return found if op == "In" else not found
-    if isinstance(left, Layer) and isinstance(right, Layer):
-        return (left.index == right.index) == (op == "Equal")
-    known = (int, float, str, bytes, tuple, bool, type(None))
-    if isinstance(left, PathV):
-        left = left.text
-    if isinstance(right, PathV):
-        right = right.text
-    if isinstance(left, known) and isinstance(right, known) and not _has_hole(left) and not _has_hole(right):
-        try:
-            return bool(_COMPARE[op](left, right))
-        except Exception:
-            return Unknown("comparison")
-    touched = isinstance(left, Index) or isinstance(right, Index)
-    other = right if isinstance(left, Index) else left
-    reason = other.reason if isinstance(other, Unknown) else "comparison"
-    where = other.where if isinstance(other, Unknown) else None
-    return Unknown(reason, where, touched)
-
-
-ClassV_types = Plain | Tensor
-
-
-def _has_hole(value: V) -> bool:
-    return (isinstance(value, str) and HOLE in value) or (isinstance(value, tuple) and any(_has_hole(v) for v in value))
-
-
-def contains(container: V, item: V) -> V:
-    """item in container: True, False or Unknown."""
-    touched = isinstance(item, Index) or (isinstance(item, int) and not isinstance(item, bool | AssumedInt))
-    if isinstance(container, str) and isinstance(item, str):
-        return item in container if HOLE not in container and HOLE not in item else Unknown("text")
-    if isinstance(container, range) and isinstance(item, int):
-        return item in container
-    items: list[V] | None = None
-    is_open = False
-    if isinstance(container, tuple):
-        items = list(container)
-    elif isinstance(container, ListV | SetV):
-        items, is_open = container.items, container.open
-    elif isinstance(container, DictV):
-        items, is_open = list(container.items), container.open
-    if items is None:
-        reason = container.reason if isinstance(container, Unknown) else getattr(container, "name", "")
-        where = container.where if isinstance(container, Unknown) else getattr(container, "where", None)
-        return Unknown(str(reason), where, touched)
-    if isinstance(item, Unknown) or _has_hole(item):
-        return Unknown("membership", None, False)
-    if any(not isinstance(i, Unknown) and type(i) is not Tensor and _same(i, item) for i in items):
-        return True
-    if is_open or any(isinstance(i, Unknown) for i in items):
-        return Unknown("membership", None, touched)
-    return False
-
-
-def _same(left: V, right: V) -> bool:
-    try:
-        return bool(left == right)
-    except Exception:
-        return False
+def _sum(run: Interpreter, value: V, other: V) -> Tensor | None:
+    """value + other where that is a hidden state: a completed residual, a layer's update, or an absent residual."""
+    if isinstance(value, LayerResult) and isinstance(other, Tensor) and other.state.part == "stream":
+        return replace(run.objects.as_stream(value), trace=other.trace, storage=new_storage())
+    if not isinstance(value, Tensor):
+        return None
+    whole = value.state._replace(part="stream")
+    if isinstance(other, Tensor):
+        parts = {value.state.part, other.state.part}
+        if parts == {"branch", "residual"} and value.state.boundary == other.state.boundary:
+            return replace(value, state=whole, storage=new_storage(), layer_out=False)
+        return None
+    if isinstance(other, Unknown) and value.state.part in ("branch", "stream"):
+        return replace(value, state=whole, storage=new_storage())
+    return value.copied() if other is None and value.state.part == "stream" else None
 
 
 def with_state(value: Tensor, **changes: Any) -> Tensor:
     """The tensor with a changed state, in memory of its own."""
     return replace(value, state=State(**{**value.state._asdict(), **changes}), storage=new_storage())
-
-
-def callable_like(value: V) -> bool:
-    """Whether a value can be called with an effect that is known."""
-    return isinstance(value, External | Method | ConfigV | Module | ModelV | Layer)

@@ -73,7 +73,9 @@ def purpose(scope: ModuleScope, function: str) -> str:
     around = f"{scope.path} {function}"
     if _RUNTIME.search(around) and not re.search(r"train", around, re.IGNORECASE):
         return "runtime"
-    if _TRAINING.search(around) or scope.mentions("optimizer", "backward()", "loss", "torch.save", "dataset", "safetensors"):
+    if _TRAINING.search(around) or scope.mentions(
+        "optimizer", "backward()", "loss", "torch.save", "dataset", "safetensors"
+    ):
         return "training"
     return "unknown"
 
@@ -110,7 +112,7 @@ def settled(first: Recorder, second: Recorder) -> bool:
     return one == two and set(first.tests) == set(second.tests)
 
 
-# ---- concatenations ---------------------------------------------------------------------------------------------------
+# ---- concatenations ------------------------------------------------------------------------------------------------
 
 
 def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]:
@@ -174,11 +176,15 @@ def _early(joined: Joined, where: Location) -> Iterator[Defect]:
     if model is None or not model.stock or model.framework != "hf":
         return
     if [part.state.boundary for part in joined.parts] == list(range(len(joined.parts))) and 1 < len(joined.parts) < 9:
-        yield Defect("early-layers-captured", where, {"boundaries": [p.state.boundary for p in joined.parts]},
-                     trace(joined.parts))
+        yield Defect(
+            "early-layers-captured",
+            where,
+            {"boundaries": [p.state.boundary for p in joined.parts]},
+            trace(joined.parts),
+        )
 
 
-# ---- captures ---------------------------------------------------------------------------------------------------------
+# ---- captures ------------------------------------------------------------------------------------------------------
 
 
 def _captures(runs: list[tuple[int, Recorder]]) -> Iterator[Capture]:
@@ -218,7 +224,7 @@ def _distinct(parts: list[Tensor]) -> tuple[Tensor, ...]:
     return tuple(kept)
 
 
-# ---- names ------------------------------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------------------------
 
 
 def _labels(runs: list[tuple[int, Recorder]]) -> Iterator[Label]:
@@ -243,7 +249,7 @@ def _labels(runs: list[tuple[int, Recorder]]) -> Iterator[Label]:
         )
 
 
-# ---- defects ----------------------------------------------------------------------------------------------------------
+# ---- defects -------------------------------------------------------------------------------------------------------
 
 
 def _flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
@@ -268,7 +274,9 @@ def _unreachable(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
         for where, test in recorder.tests.items():
             if len(test.seen) < 4 or not test.hit or not related(test.scope):
                 continue
-            alike = [t for t in recorder.tests.values() if t.scope.path == test.scope.path and set(t.ids) & set(test.ids)]
+            alike = [
+                t for t in recorder.tests.values() if t.scope.path == test.scope.path and set(t.ids) & set(test.ids)
+            ]
             hit = set().union(*(t.hit for t in alike))
             missed = [i for i in test.ids if i not in hit and (i < 0 or i > max(test.seen))]
             verdicts.setdefault(where, []).append((missed, test))

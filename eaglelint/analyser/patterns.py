@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser.values import External, Index, Layer, LayerResult, Layers, Module, Tensor, Unknown, V
+from eaglelint.analyser.target_values import Layer, LayerResult, Layers, Module
+from eaglelint.analyser.values import External, Index, Tensor, Unknown, V
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
@@ -22,8 +23,19 @@ DEPTH_NAMES = frozenset(
 )
 NORM_NAMES = frozenset({"norm", "final_norm", "ln_f", "final_layernorm", "final_layer_norm", "norm_f", "model_norm"})
 EMBED_NAMES = frozenset(
-    {"embed_tokens", "embed_input_ids", "get_input_embeddings", "wte", "embed", "embedding", "word_embeddings",
-     "embeddings", "tok_embeddings", "token_embedding", "embed_in"}
+    {
+        "embed_tokens",
+        "embed_input_ids",
+        "get_input_embeddings",
+        "wte",
+        "embed",
+        "embedding",
+        "word_embeddings",
+        "embeddings",
+        "tok_embeddings",
+        "token_embedding",
+        "embed_in",
+    }
 )
 HEAD_NAMES = frozenset({"lm_head", "output_layer", "embed_out"})
 #: Names of the tensor that runs through a layer loop, when it was bound to nothing known before the loop.
@@ -66,9 +78,11 @@ def target_names(node: Any) -> list[str]:
         names: list[str] = []
         for element in node.elements:
             inner = element.value
-            names += target_names(inner) if isinstance(inner, cst.Tuple | cst.List) else [
-                inner.value if isinstance(inner, cst.Name) else ""
-            ]
+            names += (
+                target_names(inner)
+                if isinstance(inner, cst.Tuple | cst.List)
+                else [inner.value if isinstance(inner, cst.Name) else ""]
+            )
         return names
     return [""]
 

@@ -10,18 +10,8 @@ from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import ModuleScope, module_frame
 from eaglelint.analyser.sources import Code
-from eaglelint.analyser.values import (
-    ClassV,
-    FileText,
-    FuncV,
-    Index,
-    ModelV,
-    Obj,
-    Saved,
-    SourceStr,
-    Tensor,
-    V,
-)
+from eaglelint.analyser.target_values import ModelV
+from eaglelint.analyser.values import ClassV, FileText, FuncV, Index, Obj, Saved, SourceStr, Tensor, V
 from eaglelint.analyser.world import World
 from eaglelint.facts import Facts
 from eaglelint.location import MappedText
@@ -86,7 +76,7 @@ def _execute(run: Interpreter, world: World, embedded: list[list[MappedText]]) -
     _run_waiting(run, world)
 
 
-# ---- code that nothing in scope calls ---------------------------------------------------------------------------------
+# ---- code that nothing in scope calls ------------------------------------------------------------------------------
 
 
 def _run_uncalled(run: Interpreter, world: World) -> None:
@@ -155,7 +145,7 @@ def _run_waiting(run: Interpreter, world: World) -> None:
                 _try(run, obj_scope, func, [])
 
 
-# ---- patches ----------------------------------------------------------------------------------------------------------
+# ---- patches -------------------------------------------------------------------------------------------------------
 
 
 def _run_patches(run: Interpreter, world: World) -> None:
@@ -232,5 +222,3 @@ def _engine_words(path: str, text: MappedText) -> set[str]:
     if not found and "forward_batch" in text.text:
         found = {"sglang"}
     return found
-
-

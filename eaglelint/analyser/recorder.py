@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser.values import (
-    HOLE,
-    DictV,
-    Fused,
-    LayerResult,
-    ListV,
-    ModelV,
-    RankIndex,
-    SetV,
-    Stacked,
-    Tensor,
-    Unknown,
-    V,
-    note_of,
-)
-from eaglelint.facts import Step, Value
+from eaglelint.analyser.target_values import LayerResult, ModelV
+from eaglelint.analyser.values import HOLE, DictV, Fused, ListV, RankIndex, SetV, Stacked, Tensor, Unknown, V, note_of
+from eaglelint.facts import Step
 from eaglelint.location import Location
 
 if TYPE_CHECKING:
@@ -132,7 +119,9 @@ class Recorder:
         """A state gets a name: remember it, and let the state remember where it was named."""
         where = frame.scope.where(node)
         if isinstance(value, LayerResult):
-            return replace(value, trace=(*value.trace[-8:], Step(where, f"named {name}"))) if kind == "variable" else value
+            return (
+                replace(value, trace=(*value.trace[-8:], Step(where, f"named {name}"))) if kind == "variable" else value
+            )
         if not isinstance(value, Tensor):
             return value
         if not isinstance(name, str) or HOLE in name or not _TELLING.search(name):
@@ -187,8 +176,14 @@ class Recorder:
             return
         store, tensor = entry
         where = frame.scope.where(node)
-        self.flaw("captured-tensor-aliased", store.where, frame, {"boundary": tensor.state.boundary},
-                  (Step(where, "changed in place here"),), store.scope)
+        self.flaw(
+            "captured-tensor-aliased",
+            store.where,
+            frame,
+            {"boundary": tensor.state.boundary},
+            (Step(where, "changed in place here"),),
+            store.scope,
+        )
 
     def return_value(self, run: Interpreter, value: V, node: Any, frame: Frame) -> None:
         """A function returns something (kept for functions whose callers are not in scope)."""
@@ -207,7 +202,13 @@ class Recorder:
     # ---- concatenation and use -----------------------------------------------------------------------------------
 
     def fused(
-        self, run: Interpreter, parts: list[Tensor], node: Any, frame: Frame, dropped: Any = (), sliced: Any = None,
+        self,
+        run: Interpreter,
+        parts: list[Tensor],
+        node: Any,
+        frame: Frame,
+        dropped: Any = (),
+        sliced: Any = None,
         given: V = None,
     ) -> None:
         """States are put side by side along the feature dimension."""
@@ -278,7 +279,10 @@ class Recorder:
             return
         keys = [k for k in owner.items if isinstance(k, str)]
         self.flaw(
-            "dump-layout-mismatch", where, frame, {"wanted": key, "written": keys, "path": saved.path},
+            "dump-layout-mismatch",
+            where,
+            frame,
+            {"wanted": key, "written": keys, "path": saved.path},
             (Step(saved.where, f"written here with the keys {', '.join(keys)}"),),
         )
 
@@ -287,7 +291,12 @@ class Recorder:
         self.unknown.setdefault(frame.scope.where(node), (unknown, frame.scope))
 
     def flaw(
-        self, kind: str, where: Location, frame: Frame, details: dict[str, Any], related: tuple[Step, ...],
+        self,
+        kind: str,
+        where: Location,
+        frame: Frame,
+        details: dict[str, Any],
+        related: tuple[Step, ...],
         scope: ModuleScope | None = None,
     ) -> None:
         """A defect that data flow proves."""
@@ -313,16 +322,11 @@ class Recorder:
         stack: list[Any] = [node]
         while stack:
             current = stack.pop()
-            if isinstance(current, cst.DictElement) and isinstance(current.key, cst.SimpleString):
-                if key in current.key.value:
-                    return frame.scope.where(current.key)
+            written = current.key if isinstance(current, cst.DictElement) else None
+            if isinstance(written, cst.SimpleString) and key in written.value:
+                return frame.scope.where(written)
             stack.extend(current.children)
         return None
-
-    @staticmethod
-    def value_of(text: str, where: Location) -> Value:
-        """A known value."""
-        return Value(text, where)
 
 
 def _enclosing_loop(frame: Frame, node: Any) -> Location | None:
@@ -339,8 +343,3 @@ def _enclosing_loop(frame: Frame, node: Any) -> Location | None:
                 best = frame.scope.where(current.iter)._replace(line=place.line, column=place.column)
         stack.extend(current.children)
     return best
-
-
-def doubtful(store: Store) -> bool:
-    """Whether it is not known which layers this place stores."""
-    return store.doubt is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import patterns
-from eaglelint.analyser.values import MISSING, ConfigV, ModelV, Unknown, V
+from eaglelint.analyser.target_values import ConfigV, ModelV
+from eaglelint.analyser.values import MISSING, Unknown, V
 from eaglelint.facts import Facts, TargetConfig
 
 if TYPE_CHECKING:
@@ -78,9 +79,7 @@ def config_attribute(run: Interpreter, owner: ConfigV, name: str, frame: Frame, 
         return ConfigV(model, owner.path, True)
     if name in patterns.DEPTH_NAMES:
         if nested and not owner.nested:
-            run.rec.flaw(
-                "nested-target-config", frame.scope.where(node), frame, {"key": name, "target": target}, ()
-            )
+            run.rec.flaw("nested-target-config", frame.scope.where(node), frame, {"key": name, "target": target}, ())
             return default if default is not MISSING else Unknown(name)
         return run.depth_of(model) if model is not None else run.depth
     if name in ("hf_config", "config", "hf_text_config", "model_config"):
@@ -92,9 +91,7 @@ def config_attribute(run: Interpreter, owner: ConfigV, name: str, frame: Frame, 
     return Unknown(f"config.{name}")
 
 
-def engine_boundaries(
-    facts: Facts, engine: str, ids: list[int] | None, model: ModelV, depth: int
-) -> list[int] | None:
+def engine_boundaries(facts: Facts, engine: str, ids: list[int] | None, model: ModelV, depth: int) -> list[int] | None:
     """The boundaries that an engine captures for ids (None: its default), if all pinned releases agree."""
     from eaglelint.conventions.records import Target
     from eaglelint.conventions.table import engine as table
@@ -128,9 +125,11 @@ def _known(model: ModelV, facts: Facts, depth: int) -> Any:
     from eaglelint.conventions.known import known_target
     from eaglelint.conventions.records import Target
 
-    names = [model.name.value] if model.name is not None else [
-        launch.target.value for launch in facts.launches if launch.target is not None and launch.target.known
-    ]
+    names = (
+        [model.name.value]
+        if model.name is not None
+        else [launch.target.value for launch in facts.launches if launch.target is not None and launch.target.known]
+    )
     for name in names:
         known = known_target(str(name))
         if known is not None:

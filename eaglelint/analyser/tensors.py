@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import files
+from eaglelint.analyser.target_values import HFStates, LayerResult
 from eaglelint.analyser.values import (
     Choice,
     DictV,
     External,
     Fused,
-    HFStates,
-    LayerResult,
     ListV,
     Plain,
     Special,
@@ -30,13 +29,52 @@ if TYPE_CHECKING:
 
 #: Methods that give the same values in the same memory.
 _VIEWS = frozenset(
-    {"detach", "squeeze", "unsqueeze", "view", "reshape", "transpose", "permute", "expand", "narrow", "numpy",
-     "requires_grad_", "contiguous", "pin_memory", "flatten", "t", "movedim", "swapaxes", "select", "ravel", "view_as"}
+    {
+        "detach",
+        "squeeze",
+        "unsqueeze",
+        "view",
+        "reshape",
+        "transpose",
+        "permute",
+        "expand",
+        "narrow",
+        "numpy",
+        "requires_grad_",
+        "contiguous",
+        "pin_memory",
+        "flatten",
+        "t",
+        "movedim",
+        "swapaxes",
+        "select",
+        "ravel",
+        "view_as",
+    }
 )
 #: Methods that give the same values in other memory.
 _COPIES = frozenset(
-    {"clone", "copy", "cpu", "cuda", "to", "float", "half", "bfloat16", "double", "type", "type_as", "repeat",
-     "astype", "index_select", "masked_select", "repeat_interleave", "__deepcopy__", "tensor", "gather"}
+    {
+        "clone",
+        "copy",
+        "cpu",
+        "cuda",
+        "to",
+        "float",
+        "half",
+        "bfloat16",
+        "double",
+        "type",
+        "type_as",
+        "repeat",
+        "astype",
+        "index_select",
+        "masked_select",
+        "repeat_interleave",
+        "__deepcopy__",
+        "tensor",
+        "gather",
+    }
 )
 _IN_PLACE = frozenset({"add_", "mul_", "sub_", "div_", "copy_", "zero_", "fill_", "clamp_", "addcmul_", "index_add_"})
 _CASTS = {"float": "float32", "half": "float16", "bfloat16": "bfloat16", "double": "float64"}
@@ -118,7 +156,7 @@ def _stacked_method(run: Interpreter, owner: Stacked, name: str, site: CallSite)
     return owner if name in _VIEWS or name in _COPIES else Plain(new_storage(), name)
 
 
-# ---- functions --------------------------------------------------------------------------------------------------------
+# ---- functions -----------------------------------------------------------------------------------------------------
 
 
 def _pieces(run: Interpreter, value: V) -> list[V] | None:
@@ -225,7 +263,9 @@ def _is_tensor(run: Interpreter, site: CallSite) -> V:
     value = site.get(0, "obj")
     if isinstance(value, LayerResult):
         return False if value.model.framework in ("sglang", "vllm") else Unknown("is_tensor")
-    return isinstance(value, Tensor | Fused | Stacked | Plain) if not isinstance(value, Unknown) else Unknown("is_tensor")
+    return (
+        isinstance(value, Tensor | Fused | Stacked | Plain) if not isinstance(value, Unknown) else Unknown("is_tensor")
+    )
 
 
 def _safe_open(run: Interpreter, site: CallSite) -> V:
@@ -252,7 +292,11 @@ def _linspace(run: Interpreter, site: CallSite) -> V:
     """numpy.linspace / torch.linspace over known ends: a list of floats."""
     start, stop = site.get(0, "start"), site.get(1, "stop", site.kwargs.get("end"))
     number = site.get(2, "num", site.kwargs.get("steps", 50))
-    if not all(isinstance(v, int | float) for v in (start, stop)) or not isinstance(number, int) or not 0 < number < 500:
+    if (
+        not all(isinstance(v, int | float) for v in (start, stop))
+        or not isinstance(number, int)
+        or not 0 < number < 500
+    ):
         return Unknown("linspace")
     step = (stop - start) / (number - 1) if number > 1 else 0.0
     values: list[V] = [start + step * n for n in range(number)]
@@ -277,23 +321,48 @@ def _tensor_of(run: Interpreter, site: CallSite) -> V:
 
 
 _TORCH: dict[str, Callable[[Any, Any], V]] = {
-    "cat": _cat, "concat": _cat, "concatenate": _cat, "stack": _stack, "add": _add, "is_tensor": _is_tensor,
-    "clone": _keep_first, "squeeze": _keep_first, "unsqueeze": _keep_first, "detach": _keep_first,
-    "from_numpy": _keep_first, "as_tensor": _tensor_of, "tensor": _tensor_of, "linspace": _linspace,
-    "reshape": _keep_first, "flatten": _keep_first,
+    "cat": _cat,
+    "concat": _cat,
+    "concatenate": _cat,
+    "stack": _stack,
+    "add": _add,
+    "is_tensor": _is_tensor,
+    "clone": _keep_first,
+    "squeeze": _keep_first,
+    "unsqueeze": _keep_first,
+    "detach": _keep_first,
+    "from_numpy": _keep_first,
+    "as_tensor": _tensor_of,
+    "tensor": _tensor_of,
+    "linspace": _linspace,
+    "reshape": _keep_first,
+    "flatten": _keep_first,
 }
 FUNCTIONS: dict[str, Any] = {
     **{f"torch.{name}": function for name, function in _TORCH.items()},
-    "numpy.concatenate": _cat, "numpy.hstack": _cat, "numpy.stack": _stack, "numpy.linspace": _linspace,
-    "numpy.array": _tensor_of, "numpy.asarray": _tensor_of, "numpy.ascontiguousarray": _keep_first,
+    "numpy.concatenate": _cat,
+    "numpy.hstack": _cat,
+    "numpy.stack": _stack,
+    "numpy.linspace": _linspace,
+    "numpy.array": _tensor_of,
+    "numpy.asarray": _tensor_of,
+    "numpy.ascontiguousarray": _keep_first,
     "torch.hstack": _cat,
-    "torch.nn.functional.linear": _linear, "torch.nn.functional.pad": _keep_first,
-    "torch.save": files.torch_save, "torch.load": files.loader("torch"),
-    "numpy.savez": files.save_arrays, "numpy.savez_compressed": files.save_arrays, "numpy.save": files.save_array,
+    "torch.nn.functional.linear": _linear,
+    "torch.nn.functional.pad": _keep_first,
+    "torch.save": files.torch_save,
+    "torch.load": files.loader("torch"),
+    "numpy.savez": files.save_arrays,
+    "numpy.savez_compressed": files.save_arrays,
+    "numpy.save": files.save_array,
     "numpy.load": files.loader("numpy"),
-    "pickle.dump": files.dump("pickle"), "pickle.load": files.load_handle("pickle"),
-    "joblib.dump": files.torch_save, "joblib.load": files.loader("torch"),
+    "pickle.dump": files.dump("pickle"),
+    "pickle.load": files.load_handle("pickle"),
+    "joblib.dump": files.torch_save,
+    "joblib.load": files.loader("torch"),
 }
 BY_NAME: dict[str, Any] = {
-    "save_file": files.save_tensors, "load_file": files.loader("safetensors"), "safe_open": _safe_open,
+    "save_file": files.save_tensors,
+    "load_file": files.loader("safetensors"),
+    "safe_open": _safe_open,
 }

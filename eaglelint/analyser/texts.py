@@ -14,9 +14,38 @@ if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
 
 _PURE = frozenset(
-    {"lower", "upper", "title", "capitalize", "casefold", "isdigit", "isalpha", "isnumeric", "startswith", "endswith",
-     "find", "rfind", "count", "zfill", "ljust", "rjust", "center", "removeprefix", "removesuffix", "expandtabs",
-     "partition", "rpartition", "index", "rindex", "isidentifier", "swapcase", "strip", "lstrip", "rstrip", "replace"}
+    {
+        "lower",
+        "upper",
+        "title",
+        "capitalize",
+        "casefold",
+        "isdigit",
+        "isalpha",
+        "isnumeric",
+        "startswith",
+        "endswith",
+        "find",
+        "rfind",
+        "count",
+        "zfill",
+        "ljust",
+        "rjust",
+        "center",
+        "removeprefix",
+        "removesuffix",
+        "expandtabs",
+        "partition",
+        "rpartition",
+        "index",
+        "rindex",
+        "isidentifier",
+        "swapcase",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "replace",
+    }
 )
 
 

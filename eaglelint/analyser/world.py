@@ -11,18 +11,15 @@ from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.scope import Frame, ModuleScope
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.standard import domain
+from eaglelint.analyser.target_values import ConfigV, Layer, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
     Choice,
     ClassV,
-    ConfigV,
     External,
     FileText,
     FuncV,
-    Layer,
-    ModelV,
-    Module,
     Obj,
     Saved,
     Unknown,
