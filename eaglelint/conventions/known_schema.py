@@ -5,34 +5,40 @@ from __future__ import annotations
 import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from eaglelint.conventions.known import Convention
-from eaglelint.conventions.schema import Architecture, Model, Pointer
+from eaglelint.conventions.schema import Architecture, Pointer
 
 Size = Annotated[int, Field(gt=0)]
 Doubt = Literal["one_source", "no_config_copy", "class_defaults", "conflicting", "incomplete", "no_architecture"]
 
 
-class SourceRow(Model):
+class Row(BaseModel):
+    """What all parts share: unknown keys are mistakes, and nothing is converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SourceRow(Row):
     ref: str
     kind: str
     gives: list[str]
 
 
-class Conflict(Model):
+class Conflict(Row):
     field: str
     value: int | str
     ref: str
 
 
-class Special(Model):
+class Special(Row):
     kind: Literal["linear_attention", "deepstack"]
     layers: list[int] = []
     every_but: int | None = None
 
 
-class TargetRow(Model):
+class TargetRow(Row):
     name: str
     ids: Annotated[list[str], Field(min_length=1)]
     architecture: Architecture | None = None
@@ -55,12 +61,12 @@ class TargetRow(Model):
     sources: list[SourceRow]
 
 
-class TargetsFile(Model):
+class TargetsFile(Row):
     verified: datetime.date
     targets: list[TargetRow]
 
 
-class DrafterRow(Model):
+class DrafterRow(Row):
     repo: Annotated[str, Field(pattern=r"\S+")]
     target: str
     algorithm: Literal["eagle3", "eagle3.1", "eagle", "peagle", "dflash", "dflash2", "dspark"]
@@ -101,6 +107,6 @@ class DrafterRow(Model):
         return self
 
 
-class DraftersFile(Model):
+class DraftersFile(Row):
     verified: datetime.date
     drafters: list[DrafterRow]

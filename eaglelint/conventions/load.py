@@ -15,7 +15,7 @@ class Entry(NamedTuple):
 
     `limits` narrows the range for single architectures. `fallback` marks an entry for targets that no other one names:
     "others" is how they are served, "perhaps" one way among those of the other entries. `releases` are the published
-    releases among commits.
+    releases among commits, and a `superseded` range of commits counts only where one of these is asked for.
     """
 
     first: str
@@ -24,6 +24,7 @@ class Entry(NamedTuple):
     limits: Mapping[str, tuple[str, str]]
     fallback: str
     releases: tuple[str, ...]
+    superseded: bool
     defects: tuple[EngineDefect, ...]
     reading: Reading
 
@@ -166,9 +167,10 @@ def _entry(row: Mapping[str, Any], raw: Mapping[str, Any]) -> Entry:
         certainty=row.get("certainty", raw.get("certainty", "read")),
         note=row.get("note", ""),
     )
+    superseded = row.get("superseded", False)
     limits = {name: _range(limit) for name, limit in row.get("limits", {}).items()}
     defects = tuple(_defect({"first": first, "last": last, **d}) for d in row.get("defects", ()))
-    return Entry(first, last, architectures, limits, row.get("fallback", ""), releases, defects, reading)
+    return Entry(first, last, architectures, limits, row.get("fallback", ""), releases, superseded, defects, reading)
 
 
 def _runner(row: Mapping[str, Any]) -> RunnerChoice:

@@ -130,6 +130,7 @@ class Reading:
     `end` and `outside` say what happens to boundary 0, boundary N and anything beyond. `tensor` is what is captured:
     "stream" is the complete residual stream. `beyond` is True when it is newer than the last release that was read.
     `releases` are the published ones among the commits of an entry, for engines whose entries carry commits.
+    `fall_through` is False when a container that exists (`eagle_config`) ends the search even without ids in it.
     """
 
     engine: str
@@ -158,6 +159,7 @@ class Reading:
     note: str = ""
     beyond: bool = False
     empty_is_default: bool = False
+    fall_through: bool = True
 
     @property
     def reach(self) -> tuple[str, str]:

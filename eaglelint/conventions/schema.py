@@ -109,6 +109,7 @@ class EngineEntry(Range):
     limits: dict[Architecture, Range] = {}
     fallback: Literal["others", "perhaps"] | None = None
     releases: list[str] = []
+    superseded: Annotated[bool, Field(description="commits that nobody installs unless asked to")] = False
     rule: Rule
     default: list[Formula] | None = None
     edges: Edges | None = None

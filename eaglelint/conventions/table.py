@@ -93,11 +93,7 @@ class Engine:
         """
         question = Question(_subject(target), runner, method, purpose)
         if self.versioning != "pep440":
-            found = self._stand_in(None, "", question)
-            published = {r for e in self.entries for r in e.releases}
-            named = set(versions.admitted(specifier, sorted(published, key=versions.order))) & published
-            kept = [r for r in found if named & set(r.releases)] if specifier and named else found
-            return merge([[r for r in kept if r.status != "unsupported"] or kept])
+            return merge([self._by_commit(specifier, question)])
         columns = [self._at(release, question) for release in versions.admitted(specifier, self.known)]
         usable = [[r for r in column if r.status != "unsupported"] for column in columns]
         return merge(usable if any(usable) else columns)
@@ -134,6 +130,13 @@ class Engine:
         above = [r for v, r in ordered if v >= public]
         return tuple(dict.fromkeys([*below[-1:], *above[:1]]))
 
+    def _by_commit(self, specifier: str | None, question: Question) -> list[Reading]:
+        """The readings where entries carry commits: the current ones, unless a published release is named."""
+        published = sorted({r for e in self.entries for r in e.releases}, key=versions.order)
+        named = set(versions.admitted(specifier, published)) if specifier else set()
+        found = self._stand_in(None, "", question, frozenset(named & set(published)))
+        return [r for r in found if r.status != "unsupported"] or found
+
     def _at(self, release: str, question: Question) -> list[Reading]:
         """The readings of one release."""
         found = [r for near in self._nearest(release) for r in self._stand_in(near, release, question)]
@@ -142,8 +145,13 @@ class Engine:
             return [replace(r, beyond=True) for r in found]
         return found
 
-    def _stand_in(self, release: str | None, shown: str, question: Question) -> list[Reading]:
-        """The readings of a release that was read, named as the release `shown`; None is every entry there is."""
+    def _stand_in(
+        self, release: str | None, shown: str, question: Question, published: frozenset[str] = frozenset()
+    ) -> list[Reading]:
+        """The readings of a release that was read, named as the release `shown`.
+
+        Without a release (None) they are those of the current commits, or of the `published` releases that are named.
+        """
         refused = self._refused(release, shown, question)
         if refused is not None:
             return [refused]
@@ -159,7 +167,12 @@ class Engine:
         if direct:
             special = [p for p in direct if names & frozenset(p.architectures)]
             return [_direct(self.name, p, shown, question) for p in special or direct if special or not p.architectures]
-        here = self.entries if release is None else self._covering(self.entries, [release])
+        if release is not None:
+            here = self._covering(self.entries, [release])
+        elif published:
+            here = tuple(e for e in self.entries if published & set(e.releases))
+        else:
+            here = tuple(e for e in self.entries if not e.superseded)
         own = [e for e in here if names & frozenset(e.architectures_at(release))]
         others = [e for e in here if e.fallback == "others"] if names else []
         if not own and not others and (names & self.architectures or (names and self.exhaustive)):
@@ -183,7 +196,7 @@ class Engine:
             return None
         target = question.target
         kind: str = getattr(target, "text_model_type", "")
-        if not kind and all(name.endswith("ForCausalLM") for name in target.architectures):
+        if not kind and target.architectures and all(a.endswith("ForCausalLM") for a in target.architectures):
             kind = target.model_type
         method = question.method if question.purpose == "serving" else "extract_hidden_states"
         for row in self._covering(self.allow_list, [release]):
@@ -250,6 +263,7 @@ def _placed(reading: Reading, place: IdLocation, question: Question) -> Reading:
         keys=tuple(k.pointer for k in keys),
         shifts=tuple(k.shift for k in keys),
         gates=place.gates,
+        fall_through=place.fall_through,
         arguments=place.arguments,
         default=() if place.no_default else reading.default,
         duplicates=place.duplicates or reading.duplicates,
