@@ -61,8 +61,9 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
     """Everything that the files of a project say. A file that a reader can not read becomes an `Unreadable`."""
     found: dict[str, list[Any]] = {field: [] for field in _FIELDS.values()}
     found["unreadable"] += project.unreadable
+    readers = _readers()
     for source in project.sources:
-        for reader in _readers():
+        for reader in readers:
             if reader.kinds is None or source.kind in reader.kinds:
                 _add(found, guard.each(reader.name, Location(source.path), partial(_readable, reader.read, source)))
     _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
@@ -93,7 +94,7 @@ def _read_config(source: Source) -> Iterator[DrafterConfig | TargetConfig]:
 
 
 def _readable(read_one: Callable[[Source], Iterable[Any]], source: Source) -> Iterator[Any]:
-    """What a reader yields; where it can not go on, an `Unreadable` in its place. Binary files have their own readers."""
+    """What a reader yields; where it can not go on, an `Unreadable`. Binary files have their own readers."""
     if source.kind == "binary":
         return
     try:

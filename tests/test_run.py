@@ -143,7 +143,7 @@ def test_a_file_that_a_reader_can_not_read_is_said_once_and_only_if_it_is_about_
 
     def read(source: object) -> Iterator[object]:
         if source.path.startswith("odd"):  # type: ignore[attr-defined]
-            raise UnreadableSource(Location(source.path, 1, 2), "is odd")  # type: ignore[attr-defined]
+            raise UnreadableSource(Location(source.path, 1, 2), "odd")  # type: ignore[attr-defined]
         yield from ()
 
     monkeypatch.setattr(eaglelint.readers.pins, "read_pins", read)
@@ -152,5 +152,5 @@ def test_a_file_that_a_reader_can_not_read_is_said_once_and_only_if_it_is_about_
     (project / "odd2.sh").write_text("echo hello")
     result = check(["."], Settings(), Checks((), (Registered(("EGL001",), unreadable_source),)))
     assert [(str(entry.where), entry.severity, entry.message) for entry in result.findings] == [
-        ("odd.sh:1", "warning", "this file is odd; nothing in it is checked")
+        ("odd.sh:1", "warning", "can not be read: odd; nothing in it is checked")
     ]

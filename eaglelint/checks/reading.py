@@ -14,7 +14,7 @@ def unreadable_source(facts: Facts) -> Iterator[Finding]:
     """A file that speaks of EAGLE-3 and can not be read as what it is; others are nobody's business here."""
     for fact in facts.unreadable:
         if fact.evidence:
-            yield Finding("EGL001", "warning", f"this file {fact.reason}; nothing in it is checked", fact.where)
+            yield Finding("EGL001", "warning", f"can not be read: {fact.reason}; nothing in it is checked", fact.where)
 
 
 @project_check("EGL002")

@@ -72,7 +72,9 @@ def run() -> None:
         cli(prog_name="eaglelint")
     except Exception as error:
         if "--verbose" in sys.argv:
-            raise
+            import traceback
+
+            traceback.print_exc()
         what = f"{type(error).__name__}: {error}".rstrip(": ")
         click.echo(f"eaglelint: internal error: {what} (--verbose shows where)", err=True)
         sys.exit(2)

@@ -107,3 +107,18 @@ def test_rules_as_a_table_and_as_json(eaglelint):
     rules = json.loads(eaglelint("rules", "--format", "json").stdout)
     assert [line.split()[0] for line in table] == [rule["code"] for rule in rules]
     assert {"code", "slug", "severity", "since", "status", "summary"} <= set(rules[0])
+
+
+def test_a_defect_of_eaglelint_ends_with_status_2_and_shows_its_traceback_on_request(tmp_path: Path):
+    code = (
+        "import sys, eaglelint.run\n"
+        "def fails(*_): raise LookupError('odd')\n"
+        "eaglelint.run.check = fails\n"
+        "from eaglelint.cli import main\n"
+        "main()"
+    )
+    for arguments, traceback in (["check"], False), (["check", "--verbose"], True):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.endswith("eaglelint: internal error: LookupError: odd (--verbose shows where)\n")
+        assert ("Traceback" in done.stderr) is traceback
