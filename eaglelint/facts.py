@@ -156,7 +156,8 @@ class Launch:
     "dockerfile", "kubernetes", "workflow", "yaml". `where` is the start of the command or call. `target` and `draft` are
     the values of the model arguments (path or Hub id), None when absent. `unit` names the service, stage or job whose
     pins apply, "" for the whole project. `complete` is False when words of the command are not known, so that an
-    argument that is absent here may still be given.
+    argument that is absent here may still be given. `mounts` are the folders that its container sees: the path outside
+    (of the project or the host), the path inside.
     """
 
     engine: str
@@ -168,6 +169,7 @@ class Launch:
     unit: str = ""
     complete: bool = True
     environment: tuple[tuple[str, Value], ...] = ()
+    mounts: tuple[tuple[str, str], ...] = ()
 
     def get(self, *names: str) -> Argument | None:
         """The last argument with one of these normalised names, as the command line would take it."""

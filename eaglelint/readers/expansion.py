@@ -134,6 +134,13 @@ class _Expander:
             return self.ansi(index + 2, end)
         if self.dollars and char in "$`":
             return self.dollar(index, end, quoted=False)
+        if char in self.script.insertions:
+            word = self.script.insertions[char]
+            if self.splitting and any(blank in " \t\n" for blank in word.content):
+                self.add_fields(word, index, index + 1)
+            else:
+                self.embed(word, index, index + 1, word.where)
+            return index + 1
         if self.dollars and self.source.startswith(("<(", ">("), index):
             close = end_of_parenthesis(self.source, index + 2, end)
             self.embed(unknown(self.text.location(index, close)), index, close)

@@ -67,6 +67,12 @@ class Interpreter:
                     self._block([body], text, [inner])
         return self.items
 
+    def read_words(self, command: Command, scope: Scope) -> list[Command | Setting]:
+        """Run one command whose words are given."""
+        scope.substitute = self.substitute
+        self._start(command, scope)
+        return self.items
+
     def run(self, script: Script, paths: list[Scope]) -> list[Scope]:
         """Run a text on each path; the paths that go on after it."""
         if self._depth >= _DEEPEST:

@@ -8,16 +8,16 @@ where the file has a default for it, assumed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from eaglelint.location import MappedText
+from eaglelint.location import Location, MappedText
 from eaglelint.readers.commands import Command, Setting
 from eaglelint.readers.interpreter import Interpreter
 from eaglelint.readers.parameters import Scope
 from eaglelint.readers.words import HOLE, Script, Variable, Word
 from eaglelint.readers.wrappers import program
 
-__all__ = ["Command", "Script", "Setting", "Word", "python_heredocs", "read_commands"]
+__all__ = ["Command", "Script", "Setting", "Word", "python_heredocs", "read_commands", "run_words"]
 
 _PYTHON = re.compile(r"python(?:\d[\d.]*)?|pypy3?")
 
@@ -39,6 +39,17 @@ def read_commands(
         scope.variables[name] = Variable((word,))
         scope.exported.add(name)
     return Interpreter().read(Script(without_returns(text), insertions or {}), scope)
+
+
+def run_words(
+    words: Sequence[Word], where: Location, variables: Mapping[str, Word] | None = None
+) -> list[Command | Setting]:
+    """The commands that a list of words (an exec form) runs: the one that they are, or the script that they hold."""
+    scope = Scope()
+    for name, word in (variables or {}).items():
+        scope.variables[name] = Variable((word,))
+        scope.exported.add(name)
+    return Interpreter().read_words(Command(tuple(words), where), scope)
 
 
 def without_returns(text: MappedText) -> MappedText:

@@ -207,7 +207,7 @@ def script_of(word: Word) -> Script | None:
         value = word.content[part.start : part.end]
         if (part.start, part.end) == (0, len(word.content)):
             assumed = assumed or part.assumed
-        elif part.start >= at and _PLAIN.fullmatch(value):
+        elif part.start >= at and (value == HOLE or _PLAIN.fullmatch(value)):
             content.extend(word.content[at : part.start])
             origin.extend(source.origin[at : part.start])
             inside = [other for other in word.parts if other.start < part.end and other.end > part.start]
