@@ -30,6 +30,8 @@ _NAMES = {
     # Large, in nearly every checkpoint, and nothing in them says how a drafter is fed.
     **dict.fromkeys(("tokenizer.json", "vocab.json", "tokenizer_config.json", "package-lock.json"), ""),
 }
+#: JSON with comments, of editors and compilers: no reader that matters here accepts it, and none of it is ours.
+_COMMENTED = re.compile(r"(?:.*/)?(?:\.vscode/[^/]+|(?:devcontainer|[tj]sconfig(?:\.[^/]*)?)\.json)")
 _DOCKERFILE = re.compile(r"(?:docker|container)file(?:[._-](?!(?:.*\.)?(?:md|py|txt|json|ya?ml|sh|dockerignore)$).+)?")
 _REQUIREMENTS = re.compile(r"(?:.*[-_.])?(?:requirements?|constraints?)(?:[-_.].*)?\.(?:txt|in|pip|lock)")
 _REQUIREMENT_FOLDERS = {"requirements", "requirement", "reqs", "constraints"}
@@ -42,6 +44,8 @@ def kind_of(path: str) -> str | None:
     "" stands for a name without an ending whose first line must tell (see `kind_of_script`).
     """
     name = basename(path).lower()
+    if _COMMENTED.fullmatch(path):
+        return None
     if name in _NAMES:
         return _NAMES[name] or None
     if _DOCKERFILE.fullmatch(name):

@@ -59,6 +59,8 @@ def test_names(path: str, kind: str) -> None:
         "data/chats.jsonl",
         "drafter/tokenizer.json",
         "logo.png",
+        ".vscode/launch.json",
+        ".devcontainer/devcontainer.json",
         ".gitignore",
         "Dockerfile.dockerignore",
         ".dockerignore",

@@ -49,6 +49,11 @@ _VALUED = _words(
 _WITH_REQUIREMENT = _words("-e --editable -P --upgrade-package --with --from --spec --with-editable")
 
 
+def may_install(text: str) -> bool:
+    """Whether a text can hold a command that installs something or runs it from an image."""
+    return _MAY_INSTALL.search(text) is not None
+
+
 def script_pins(
     text: MappedText,
     unit: str = "",
@@ -57,7 +62,7 @@ def script_pins(
     script: str = "",
 ) -> Iterator[EnginePin]:
     """The pins of a shell text; the parameters are those of `shell.read_commands`."""
-    if _MAY_INSTALL.search(text.text):
+    if may_install(text.text):
         yield from command_pins(read_commands(text, variables, insertions, script), unit)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from posixpath import basename
 from typing import Any
 
@@ -179,7 +180,7 @@ def _lock_pins(source: Source) -> Iterator[EnginePin]:
     """The pins of a lock file. Tools write these; their regular form is read without building the whole document."""
     text = source.text
     starts = [found.end() for found in _LOCKED.finditer(text.text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         fields: dict[str, re.Match[str]] = {}
         for found in _FIELD.finditer(text.text, start, end):
             fields.setdefault(found[1], found)

@@ -8,7 +8,7 @@ from posixpath import basename
 
 from eaglelint.facts import EnginePin
 from eaglelint.project import Source
-from eaglelint.readers.containers import read_dockerfile
+from eaglelint.readers.containers import Stage, read_dockerfile
 from eaglelint.readers.deployments import deployment_pins
 from eaglelint.readers.installs import script_pins
 from eaglelint.readers.manifests import pipfile_lock_pins, toml_pins
@@ -39,15 +39,21 @@ def _reader(source: Source) -> Callable[[Source], Iterator[EnginePin]] | None:
     if source.kind == "text":
         return setup_cfg_pins if name == "setup.cfg" else None
     if source.kind == "json":
-        return pipfile_lock_pins if name == "pipfile.lock" else deployment_pins
+        return pipfile_lock_pins if name == "pipfile.lock" else _json_pins
+    if source.kind == "python":
+        return python_pins if name == "setup.py" or b"# /// script" in source.data else None
     return {
         "requirements": requirement_file_pins,
         "toml": toml_pins,
         "yaml": deployment_pins,
         "dockerfile": _dockerfile_pins,
         "shell": _shell_pins,
-        "python": python_pins,
     }.get(source.kind)
+
+
+def _json_pins(source: Source) -> Iterator[EnginePin]:
+    """The pins of a Kubernetes object and the like; other JSON, which may be long, is not looked into."""
+    return deployment_pins(source) if b'"image"' in source.data else iter(())
 
 
 def _shell_pins(source: Source) -> Iterator[EnginePin]:
@@ -57,14 +63,7 @@ def _shell_pins(source: Source) -> Iterator[EnginePin]:
 def _dockerfile_pins(source: Source) -> Iterator[EnginePin]:
     """The base image of each stage, and what its RUN instructions install. A stage has what it starts from, too."""
     dockerfile = read_dockerfile(source.text)
-    own: dict[int, list[EnginePin]] = {}
-    for stage in dockerfile.stages:
-        pin = (
-            None
-            if stage.parent is not None
-            else image_pin(str(stage.image.value), stage.image.where, assumed=stage.image.assumed)
-        )
-        own[stage.number] = [pin] if pin is not None else []
+    own = {stage.number: list(_base_image(stage)) for stage in dockerfile.stages}
     for instruction in dockerfile.instructions:
         if instruction.name == "RUN" and instruction.stage >= 0:
             values = dockerfile.variables(instruction)
@@ -74,3 +73,10 @@ def _dockerfile_pins(source: Source) -> Iterator[EnginePin]:
         for ancestor in reversed(dockerfile.family(stage.number)):
             for pin in own[ancestor]:
                 yield replace(pin, unit=dockerfile.unit(stage.number))
+
+
+def _base_image(stage: Stage) -> Iterator[EnginePin]:
+    if stage.parent is None:
+        pin = image_pin(str(stage.image.value), stage.image.where, assumed=stage.image.assumed)
+        if pin is not None:
+            yield pin

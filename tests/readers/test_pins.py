@@ -312,6 +312,9 @@ dependencies = ["vllm==9"]
         [pin] = pins("run.py", text)
         assert (pin.exact, pin.where[1:3]) == ("0.11.0", (5, 5))
 
+    def test_a_lock_file_without_packages(self) -> None:
+        assert pins("uv.lock", 'version = 1\nname = "vllm"\n') == []
+
     def test_a_broken_manifest_is_said(self) -> None:
         with pytest.raises(DocumentError):
             pins("pyproject.toml", '[project]\ndependencies = ["vllm==0.11.0"\n')
