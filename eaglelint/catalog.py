@@ -230,10 +230,21 @@ def _nearest(name: str) -> str:
     from difflib import get_close_matches
 
     wanted = name.strip().lower()
-    known = {text: f"{code} ({text})" for code, text in names().items()}
-    known |= {code.lower(): f"{code} ({text})" for code, text in names().items()}
-    near = get_close_matches(wanted, known, n=1, cutoff=0.5)
-    return f"; did you mean {known[near[0]]}?" if near else "; `eaglelint rules` lists them"
+    if re.fullmatch(r"egl\d+", wanted) and names():
+        code = min(names(), key=lambda code: _digits_apart(wanted, code.lower()))
+    else:
+        codes = {text: code for code, text in names().items()}
+        near = get_close_matches(wanted, codes, n=1, cutoff=0.5)
+        if not near:
+            return "; `eaglelint rules` lists them"
+        code = codes[near[0]]
+    return f"; did you mean {code} ({slug(code)})?"
+
+
+def _digits_apart(one: str, other: str) -> tuple[int, int]:
+    """How far two codes are apart: in digits, then as numbers."""
+    digits = sum(a != b for a, b in zip(one, other, strict=False)) + abs(len(one) - len(other))
+    return digits, abs(int(one[3:]) - int(other[3:]))
 
 
 def strength(selectors: Iterable[str], code: str) -> int:
