@@ -10,15 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from eaglelint.facts import Document, EnginePin, Value
-from eaglelint.location import Location, MappedText
+from eaglelint.location import Location
 from eaglelint.project import Source
 from eaglelint.readers.containers import substitute
 from eaglelint.readers.documents import documents, scalar_text
-from eaglelint.readers.installs import script_pins
+from eaglelint.readers.expansion import verbatim
+from eaglelint.readers.installs import may_install, script_pins
 from eaglelint.readers.manifests import conda_pins, requirement_list
+from eaglelint.readers.outer import Resolve, replaced, used
 from eaglelint.readers.places import pointer_part
 from eaglelint.readers.releases import image_pin
-from eaglelint.readers.words import FIRST_INSERTION, Word, unknown
+from eaglelint.readers.words import Word, unknown
 
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}", re.DOTALL)
 #: Keys whose string values name an image: compose and Kubernetes, workflow jobs and steps, SkyPilot.
@@ -38,7 +40,7 @@ def _walk(document: Document, value: Any, pointer: str, unit: str, env: Mapping[
     if isinstance(value, list):
         for index, entry in enumerate(value):
             yield from _walk(document, entry, f"{pointer}/{index}", unit, env)
-    elif isinstance(value, str):
+    elif isinstance(value, str) and may_install(value):
         yield from _script(document, pointer, unit, env)
     elif isinstance(value, dict):
         if isinstance(value.get("name"), str) and isinstance(value.get("image"), str):
@@ -80,8 +82,7 @@ def _image(document: Document, pointer: str, entry: Any, unit: str, env: Mapping
         return
     where = document.spans.get(pointer, document.where(pointer))
     if "${{" in text.text:
-        content = _EXPRESSION.sub(lambda found: str(_resolved(found[1], env).value), text.text)
-        yield from _pins(content, where, unit)
+        yield from _pins(verbatim(*replaced(text, _EXPRESSION, _expression(env))).content, where, unit)
         return
     # Compose replaces variables by what the shell or a .env file gives.
     image = substitute(text, {})
@@ -94,34 +95,19 @@ def _pins(reference: str, where: Location, unit: str, assumed: str = "") -> Iter
         yield pin
 
 
-def _resolved(expression: str, env: Mapping[str, Value]) -> Value:
-    """The value of a workflow's expression; only `env.NAME` is known."""
-    found = re.fullmatch(r"env\.(\w+)", expression)
-    value = env.get(found[1]) if found else None
-    return value or Value("$", Location(""), known=False)
-
-
 def _script(document: Document, pointer: str, unit: str, env: Mapping[str, Value]) -> Iterator[EnginePin]:
     text = scalar_text(document, pointer)
-    if text is None:
-        return
-    text, insertions = _with_expressions(text, env)
-    yield from script_pins(text, unit, {name: Word.of(value) for name, value in env.items()}, insertions)
+    if text is not None:
+        script, insertions = replaced(text, _EXPRESSION, _expression(env))
+        yield from script_pins(script, unit, {name: Word.of(value) for name, value in env.items()}, insertions)
 
 
-def _with_expressions(text: MappedText, env: Mapping[str, Value]) -> tuple[MappedText, dict[str, Word]]:
-    """A script in which each `${{ expression }}` is one character, and the words that these stand for."""
-    content: list[str] = []
-    indices: list[int] = []
-    insertions: dict[str, Word] = {}
-    place = 0
-    for number, found in enumerate(_EXPRESSION.finditer(text.text)):
-        value = _resolved(found[1], env)
-        mark = chr(FIRST_INSERTION + number)
-        where = text.location(*found.span())
-        insertions[mark] = Word.of(value._replace(where=where, defined=value.where)) if value.known else unknown(where)
-        content += [text.text[place : found.start()], mark]
-        indices += range(place, found.start() + 1)
-        place = found.end()
-    content.append(text.text[place:])
-    return text.pick("".join(content), [*indices, *range(place, len(text) + 1)]), insertions
+def _expression(env: Mapping[str, Value]) -> Resolve:
+    """Of a workflow's expressions only `env.NAME` is known."""
+
+    def resolve(found: re.Match[str], where: Location) -> Word:
+        name = re.fullmatch(r"env\.(\w+)", found[1])
+        value = env.get(name[1]) if name else None
+        return used(value, where) if value is not None else unknown(where)
+
+    return resolve
