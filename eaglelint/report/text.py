@@ -57,11 +57,13 @@ def _finding(finding: Finding, result: Result, style: _Style) -> Iterator[str]:
     yield f"{place} {style(finding.severity, color, bold=True)} {finding.rule} {catalog.slug(finding.rule)}"
     yield f"  {one_line(finding.message)}"
     yield from _marked(where, result, style, color)
+    shown = (where.path, where.line)
     for number, step in enumerate(finding.related, 1):
         yield f"  {number}. {visible(step.where.path)}:{step.where.line} {one_line(step.what)}"
         line = _line(step.where, result)
-        if line:
+        if line and shown != (step.where.path, step.where.line):  # several steps on one line show it once
             yield style(f"  {' ' * len(str(number))}  {line}", dim=True)
+        shown = (step.where.path, step.where.line)
     if finding.fix is not None:
         yield f"  {style('fix:', 'green', bold=True)} {one_line(finding.fix.description)}"
 

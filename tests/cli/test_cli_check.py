@@ -8,6 +8,26 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from eaglelint.cli.group import cli
+
+
+def test_the_report_of_an_example_of_the_catalogue(eaglelint, tmp_path: Path):
+    from eaglelint.catalog import load
+
+    for path, text in load("EGL001").examples.wrong[0].files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    assert eaglelint("check").stdout == (
+        "drafter/config.json:4:3 warning EGL001 unreadable-source\n"
+        "  can not be read: not JSON: expecting ',' delimiter; nothing in it is checked\n"
+        "    |\n"
+        '  4 |   "eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 13, 24]}\n'
+        "    |   ^\n"
+        "\n"
+        "1 warning in 1 file\n"
+    )
 
 
 def test_the_report_of_a_broken_config(eaglelint, broken: Path):
@@ -43,9 +63,11 @@ def test_a_clean_project(eaglelint, tmp_path: Path):
         (["--select", "EGL002", "--extend-select", "EGL001"], 1),
     ],
 )
-def test_the_status_does_not_depend_on_the_format(eaglelint, broken: Path, format_, arguments, status):
-    done = eaglelint("check", "--format", format_, *arguments)
-    assert done.returncode == status, done.stdout + done.stderr
+def test_the_status_does_not_depend_on_the_format(broken: Path, monkeypatch, format_, arguments, status):
+    monkeypatch.chdir(broken)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    done = CliRunner().invoke(cli, ["check", "--format", format_, *arguments])
+    assert done.exit_code == status, done.output
 
 
 def test_the_configuration_is_used_unless_told_otherwise(eaglelint, broken: Path):

@@ -90,3 +90,26 @@ def test_control_characters_never_reach_the_terminal(project):
 def test_a_file_that_can_not_be_decoded_has_no_excerpt(project):
     result = project({"a.py": "x"}).result([Finding("EGL001", "warning", "m", Location("gone.py", 3, 2, 3, 4))])
     assert text(result) == "gone.py:3:2 warning EGL001 unreadable-source\n  m\n\n1 warning in 1 file\n"
+
+
+def test_several_steps_on_one_line_show_it_once(project):
+    given = project(FILES)
+    steps = tuple(
+        Step(given.at(path, words), what)
+        for path, words, what in (
+            ("drafter/config.json", "layer_ids", "declared"),
+            ("patches/dump.py", "save", "named"),
+            ("patches/dump.py", "(h)", "saved"),
+            ("patches/dump.py", "if", "chosen"),
+        )
+    )
+    finding = Finding("EGL001", "error", "m", given.at("drafter/config.json", "[-1, 2, 30]"), related=steps)
+    assert text(given.result([finding])).splitlines()[5:12] == [
+        "  1. drafter/config.json:3 declared",
+        "  2. patches/dump.py:6 named",
+        "     save(h)",
+        "  3. patches/dump.py:6 saved",
+        "  4. patches/dump.py:5 chosen",
+        "     if i in LAYERS:",
+        "",
+    ]
