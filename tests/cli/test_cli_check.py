@@ -162,3 +162,26 @@ def test_a_folder_without_permission_is_a_finding(eaglelint, broken: Path):
     done = eaglelint("check")
     assert "closed:1:1 warning EGL001" in done.stdout
     assert "drafter/config.json" in done.stdout
+
+
+def test_an_ignore_comment_is_counted_in_the_closing_line(eaglelint, tmp_path: Path):
+    (tmp_path / "patch.py").write_text(
+        "model.set_eagle3_layers_to_capture([1, 2]]  # eaglelint: ignore[EGL001] a fixture\n"
+    )
+    done = eaglelint("check")
+    assert (done.returncode, done.stdout) == (0, "no findings in 1 file (1 suppressed)\n")
+
+
+def test_a_failed_part_ends_with_status_2_and_shows_its_traceback_on_request(broken: Path, monkeypatch):
+    import eaglelint.readers.pins
+
+    def fails(source: object) -> None:
+        raise LookupError("odd")
+
+    monkeypatch.setattr(eaglelint.readers.pins, "read_pins", fails)
+    monkeypatch.chdir(broken)
+    for arguments, shown in ([], False), (["--verbose"], True), (["--exit-zero"], False):
+        done = CliRunner().invoke(cli, ["check", *arguments])
+        assert done.exit_code == 2
+        assert "drafter/config.json:1:1 warning EGL005 internal-error" in done.output
+        assert ("Traceback" in done.output) is shown
