@@ -269,7 +269,7 @@ class _Expander:
         for number, word in enumerate(words):
             if number:
                 self.next_word(end)
-            if not quoted and self.splitting and any(char in " \t\n" for char in word.content) and not elements:
+            if not quoted and self.splitting and any(char in " \t\n" for char in word.content):
                 self.add_fields(word, start, end)
             else:
                 self.embed(word, start, end, written=elements)

@@ -12,6 +12,7 @@ from eaglelint.project import Source
 from eaglelint.readers.starting import Fact, facts_from, facts_of, from_keywords, from_words, with_options
 
 __all__ = [
+    "Fact",
     "facts_of",
     "from_keywords",
     "from_words",
@@ -24,7 +25,7 @@ __all__ = [
 #: Without one of these words a file starts nothing that matters here.
 _MARKERS = re.compile(
     rb"sglang|vllm|trtllm|tokenspeed|\bts serve|llama-server|lmdeploy|atom\.entrypoints|rtp_llm|mlx_vlm|[Pp]ython"
-    rb"|\.py\b|torchrun|accelerate|deepspeed|speculative|\bexport\b|ENV\b|nviron"
+    rb"|\.py\b|\buv run\b|torchrun|accelerate|deepspeed|speculative|\bexport\b|ENV\b|nviron"
 )
 _PYTHON = re.compile(rb"[Pp]ython|\.py\b")
 _ENV_FILE = re.compile(r"(?:.*\.)?env(?:\..*)?")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 _HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|(\\?[^\s;&|()<>'\"`$]+))")
 _DESCRIPTOR = re.compile(r"[0-9]+[<>]")
+_SETTING = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=", re.ASCII)
 _ARRAY = re.compile(r"[A-Za-z_]\w*\+?=\(")
 
 
@@ -205,7 +206,7 @@ def _plain(source: str, index: int, end: int, word_start: bool) -> str:
         return char if word_start and (after.isspace() or after in ";&|)<>") else "x"
     if char.isdigit():  # a number would be taken for a descriptor
         return char if _DESCRIPTOR.match(source, index, end) else "x"
-    if char.isascii() and (char.isalnum() or char in " \t\n_./=:+,@%-;&|()<>"):
+    if char.isascii() and (char.isalnum() or char in " \t\n_./:+,@%-;&|()<>"):
         return char
     return " " if char == "\r" else "x"
 
@@ -240,6 +241,9 @@ def mask(source: str) -> Masked:
         elif char == "<" and (after := pending.operator(source, index, end)):
             out.append("< " + "x" * (after - index - 2))
             index, word_start = after, False
+        elif word_start and (setting := _SETTING.match(source, index, end)) and not _ARRAY.match(source, index, end):
+            out.append(re.sub(r"[^\w=+]", "x", setting[0], flags=re.ASCII))
+            index, word_start = setting.end(), False
         elif (after := _opaque(source, index, end, word_start)) > index:
             out.append("x" * (after - index))
             index, word_start = after, False

@@ -171,6 +171,8 @@ def _unwrap_once(outer: Unwrapped) -> Unwrapped | None:
     while index < len(words):
         word = words[index]
         option = word.content.split("=", 1)[0]
+        if key == "uv" and word.content in ("-m", "--module"):
+            break
         if word.content == "--":
             index += 1
             if not operands or key == "kubectl exec":
@@ -203,7 +205,7 @@ def _unwrap_once(outer: Unwrapped) -> Unwrapped | None:
         else:
             break
     rest = words[index:]
-    if key in ("uv", "uvx") and rest and rest[0].content in ("-m", "--module"):
+    if key == "uv" and rest and rest[0].content in ("-m", "--module"):
         rest = (Word("python", rest[0].where), *rest)
     rest = (entrypoint, *rest) if entrypoint is not None and entrypoint.content else rest
     if operands:
