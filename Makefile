@@ -37,7 +37,7 @@ build: $(READY) ## The wheel and the sdist, in dist/
 	$(BIN)/python -m build
 
 package-test: $(READY) ## Install the wheel, the sdist, a checkout and the pre-commit hook, each in an environment of its own
-	$(BIN)/pytest -m packaging tests/packaging
+	$(BIN)/pytest -m packaging tests/install
 
 clean: ## Remove what can be made again, but for $(VENV)
 	rm -rf dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

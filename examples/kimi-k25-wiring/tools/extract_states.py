@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 TARGET = "models/kimi-k2.5-text"
 DUMP = Path("/dev/shm/kimi_prefill.safetensors")
@@ -18,7 +18,7 @@ def read_states():
     embed_out = dump["state_0"]
     layer3_out = dump["state_1"]
     layer31_out = dump["state_2"]
-    return torch.stack([embed_out, layer3_out, layer31_out, dump["final"]])
+    return [embed_out, layer3_out, layer31_out, dump["final"]]
 
 
 def main():
@@ -44,7 +44,7 @@ def main():
                 "loss_mask": torch.tensor(row["loss_mask"]),
                 "states": read_states(),
             }
-            save_file(sample, SAMPLES / f"{number:07d}.safetensors")
+            torch.save(sample, SAMPLES / f"{number:07d}.pt")
     engine.shutdown()
 
 

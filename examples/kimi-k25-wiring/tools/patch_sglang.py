@@ -8,6 +8,7 @@ With HS_DUMP_FILE set, the states of the last prefill stand in that file: state_
 
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -15,22 +16,22 @@ from pathlib import Path
 LOGGER = "logger = logging.getLogger(__name__)\n"
 
 SETTINGS = '''
-_HS_DUMP_FILE = os.environ.get("HS_DUMP_FILE", "")
+_HS_DUMP_FILE = os.environ.get("HS_DUMP_FILE")
 _HS_DUMP_CAPTURE_LAYERS = {3, 31, 59}
 '''
 
-# The layer loop of DeepseekV2Model.forward stands between these lines.
+# The layer loop of DeepseekV2Model.forward stands between these lines. Ours keeps to one pipeline stage.
 LOOP_BEGINS = "        aux_hidden_states = []\n        for i in range(normal_start_layer, normal_end_layer):\n"
 LOOP_ENDS = "        if normal_end_layer != self.end_layer:\n"
 
 LOOP = '''\
         aux_hidden_states = []
         hs_dump = {}
-        for i in range(normal_start_layer, normal_end_layer):
+        for i, layer in enumerate(self.layers):
             if _HS_DUMP_FILE and i in _HS_DUMP_CAPTURE_LAYERS:
                 stream = hidden_states if residual is None else hidden_states + residual
                 hs_dump[f"state_{len(hs_dump)}"] = stream.detach().cpu().contiguous()
-            hidden_states, residual = self.layers[i](
+            hidden_states, residual = layer(
                 positions,
                 hidden_states,
                 forward_batch,
@@ -58,10 +59,9 @@ def with_dump(source: str) -> str:
     for mark in (LOGGER, LOOP_BEGINS, LOOP_ENDS, NORM):
         if source.count(mark) != 1:
             sys.exit(f"not the model file of SGLang 0.5.9: {source.count(mark)} times {mark.strip()!r}")
-    before, rest = source.split(LOOP_BEGINS)
-    _, after = rest.split(LOOP_ENDS)
-    source = before + LOOP + LOOP_ENDS + after
     source = source.replace(LOGGER, LOGGER + SETTINGS)
+    loop = re.escape(LOOP_BEGINS) + ".*?(?=" + re.escape(LOOP_ENDS) + ")"
+    source = re.sub(loop, LOOP, source, flags=re.DOTALL)
     return source.replace(NORM, NORM + SAVE)
 
 

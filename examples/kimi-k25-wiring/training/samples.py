@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from torch.utils.data import Dataset
 
 
@@ -11,18 +10,19 @@ class DrafterSamples(Dataset):
     """One item a conversation; the last of the stored states is the target's own, the others are concatenated."""
 
     def __init__(self, folder="data/samples", longest=4096):
-        self.files = sorted(Path(folder).glob("*.safetensors"))
+        self.files = sorted(Path(folder).glob("*.pt"))
         self.longest = longest
 
     def __len__(self):
         return len(self.files)
 
     def __getitem__(self, number):
-        sample = load_file(self.files[number])
-        *aux, last = sample["states"][:, : self.longest]
-        return {
-            "input_ids": sample["input_ids"][: self.longest],
-            "loss_mask": sample["loss_mask"][: self.longest],
+        sample = torch.load(self.files[number])
+        *aux, last = sample["states"]
+        item = {
+            "input_ids": sample["input_ids"],
+            "loss_mask": sample["loss_mask"],
             "aux_hidden_states": torch.cat(aux, dim=-1),
             "target_hidden_states": last,
         }
+        return {key: value[: self.longest] for key, value in item.items()}
