@@ -35,7 +35,7 @@ def trained_words(training: Training, depth: int) -> str:
     if training.source == "published":
         return f"{training.what} {numbers(boundaries)}"
     places = []
-    if training.capture is not None and training.capture != training.where:
+    if training.capture is not None and str(training.capture) != str(training.where):
         places.append(f"captured at {training.capture}")
     if training.where is not None:
         places.append(f"{training.what} at {training.where}")
