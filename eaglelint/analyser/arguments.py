@@ -58,7 +58,7 @@ class Parser(Special):
         """The namespace: values that a command in scope gives, else defaults (assumed when nothing runs the script)."""
         words = run.world.argv(self.scope.path)
         given = _given(words) if words is not None else {}
-        result = Obj("args", outside=False, where=site.frame.scope.where(site.node))
+        result = Obj("args", outside=False, where=site.frame.scope.spot(site.node))
         positional = _positional(words, self.options) if words is not None else []
         for option in self.options:
             found = next((given[name] for name in option.names if name in given), None)
@@ -75,7 +75,7 @@ class Parser(Special):
         return result
 
     def _fallback(self, run: Interpreter, option: _Option, run_in_scope: bool, is_flag: bool) -> V:
-        where = option.site.frame.scope.where(option.site.node) if option.site is not None else None
+        where = option.site.frame.scope.spot(option.site.node) if option.site is not None else None
         default = option.kwargs.get("default", self.defaults.get(option.dest))
         if option.kwargs.get("action") in ("store_true", "store_false"):
             return option.kwargs["action"] == "store_false" if run_in_scope else Unknown(option.names[0], where)
@@ -86,7 +86,7 @@ class Parser(Special):
         return default if run_in_scope else with_note(default, f"default of {option.names[-1]}")
 
     def _convert(self, run: Interpreter, option: _Option, words: list[V]) -> V:
-        where = option.site.frame.scope.where(option.site.node) if option.site is not None else None
+        where = option.site.frame.scope.spot(option.site.node) if option.site is not None else None
         if option.kwargs.get("action") == "store_true":
             return True
         values = [

@@ -111,7 +111,7 @@ def _call_object(run: Interpreter, obj: Obj, site: CallSite) -> V:
 
 def instantiate(run: Interpreter, cls: ClassV, site: CallSite) -> V:
     """A new instance of a class in scope: its `__init__` runs; dataclass fields become attributes."""
-    obj = Obj(cls.name, cls, where=site.frame.scope.where(site.node), outside=False)
+    obj = Obj(cls.name, cls, where=site.frame.scope.spot(site.node), outside=False)
     init = cls.lookup("__init__")
     if isinstance(init, FuncV):
         bound = replace(init, bound=obj)
@@ -177,9 +177,15 @@ def _bind(run: Interpreter, frame: Frame, param: cst.Param, value: V) -> None:
     frame.names[param.name.value] = value
 
 
+def defaults(run: Interpreter, node: cst.FunctionDef | cst.Lambda, frame: Frame) -> dict[str, V]:
+    """The defaults of a function's parameters, evaluated where it is defined."""
+    params = (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params)
+    return {p.name.value: run.evaluate(p.default, frame) for p in params if p.default is not None}
+
+
 def _default(run: Interpreter, func: FuncV, param: cst.Param, frame: Frame) -> V:
-    if param.default is not None:
-        return run.evaluate(param.default, func.frame)
+    if param.name.value in func.defaults:
+        return func.defaults[param.name.value]
     return run.objects.parameter(param.name.value, param, frame)
 
 

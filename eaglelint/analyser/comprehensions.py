@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from eaglelint.analyser.operations import elements, truth
+from eaglelint.analyser.patterns import element_reason
 from eaglelint.analyser.scope import Frame
 from eaglelint.analyser.target_values import LayerResult
 from eaglelint.analyser.values import DictV, ListV, SetV, Tensor, Unknown, V, note_of
@@ -30,7 +31,7 @@ def comprehension(run: Interpreter, node: cst.ListComp | cst.SetComp | cst.Gener
         for item in items:
             if item not in unique:
                 unique.append(item)
-        return SetV(unique, is_open, note, frame.scope.where(node))
+        return SetV(unique, is_open, note, frame.scope.spot(node))
     kind = "generator" if isinstance(node, cst.GeneratorExp) else "list"
     return ListV(items, is_open, note, kind=kind)
 
@@ -60,7 +61,9 @@ def _loop(run: Interpreter, clause: cst.CompFor, frame: Frame, add: Any) -> tupl
     items = elements(run, iterable)
     is_open = items is None or bool(getattr(iterable, "open", False))
     note = note_of(iterable)
-    for item in [Unknown("element", frame.scope.where(clause.iter))] if items is None else items:
+    if items is None:
+        items = [Unknown(element_reason(iterable, clause.iter), frame.scope.spot(clause.iter))]
+    for item in items:
         run.tick()
         run.assign(clause.target, item, frame, None)
         kept = True

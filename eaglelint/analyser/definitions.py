@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from eaglelint.analyser import patterns
+from eaglelint.analyser.calls import defaults
 from eaglelint.analyser.scope import Frame
 from eaglelint.analyser.values import ClassV, FuncV, Unknown, V
 
@@ -49,7 +50,8 @@ def import_from_statement(run: Interpreter, node: cst.ImportFrom, frame: Frame) 
 def function_statement(run: Interpreter, node: cst.FunctionDef, frame: Frame) -> None:
     """def f(...): decorators in scope are applied."""
     decorators = tuple(patterns.dotted(d.decorator) for d in node.decorators)
-    func = FuncV(node, frame, frame.scope, node.name.value, decorators=decorators)
+    given = defaults(run, node, frame)
+    func = FuncV(node, frame, frame.scope, node.name.value, decorators=decorators, defaults=given)
     if not frame.is_class:
         frame.scope.functions.append(func)
     value: V = func

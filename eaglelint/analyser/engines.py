@@ -255,7 +255,7 @@ def _runner(run: Interpreter, site: CallSite) -> V:
 
 
 def _server_args(run: Interpreter, site: CallSite) -> V:
-    return Obj("server_args", attrs=dict(site.kwargs), where=site.frame.scope.where(site.node))
+    return Obj("server_args", attrs=dict(site.kwargs), where=site.frame.scope.spot(site.node))
 
 
 FUNCTIONS: dict[str, Any] = {

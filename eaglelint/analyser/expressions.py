@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -10,7 +11,7 @@ import libcst as cst
 from eaglelint.analyser import calls, comprehensions, patterns
 from eaglelint.analyser.comparing import compare
 from eaglelint.analyser.literals import decode_fstring_text, decode_literal
-from eaglelint.analyser.operations import as_text, binary, concatenate, join, source_str, truth
+from eaglelint.analyser.operations import as_text, binary, concatenate, join, literal_str, truth
 from eaglelint.analyser.target_values import LayerResult
 from eaglelint.analyser.values import (
     HOLE,
@@ -25,10 +26,11 @@ from eaglelint.analyser.values import (
     V,
     note_of,
 )
+from eaglelint.location import LineMap, MappedText
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
-    from eaglelint.analyser.scope import Frame
+    from eaglelint.analyser.scope import Frame, ModuleScope
 
 #: Strings at least this long, or with a line break, keep the places of their characters: they may be code.
 _SOURCE_LENGTH = 12
@@ -61,20 +63,30 @@ def _attribute(run: Interpreter, node: cst.Attribute, frame: Frame) -> V:
 def _string(run: Interpreter, node: cst.SimpleString, frame: Frame) -> V:
     raw = node.value
     if len(raw) >= _SOURCE_LENGTH or "\n" in raw:
-        start, end = frame.scope.locate(node)
-        token = frame.scope.text[start:end]
-        if token.text == raw:
-            try:
-                decoded = decode_literal(token)
-            except ValueError:
-                return HOLE
-            if "b" in raw[:2].lower().split("'")[0].split('"')[0]:
-                return decoded.text.encode("latin-1", "replace")
-            return source_str(decoded)
+        try:
+            text = ast.literal_eval(raw)
+        except (ValueError, SyntaxError):
+            return HOLE
+        return literal_str(text, partial(_decoded, frame.scope, node)) if isinstance(text, str) else text
     try:
         return ast.literal_eval(raw)
     except Exception:
         return HOLE
+
+
+def _decoded(scope: ModuleScope, node: cst.SimpleString) -> MappedText:
+    """The content of a string literal with the place of each character."""
+    start, end = scope.locate(node)
+    token = scope.text[start:end]
+    text = ast.literal_eval(node.value)
+    if token.text == node.value:
+        try:
+            decoded = decode_literal(token)
+            if decoded.text == text:
+                return decoded
+        except ValueError:
+            pass
+    return MappedText(text, [token.origin[0]] * (len(text) + 1), token.lines)
 
 
 def _concatenated(run: Interpreter, node: cst.ConcatenatedString, frame: Frame) -> V:
@@ -91,15 +103,8 @@ def _formatted(run: Interpreter, node: cst.FormattedString, frame: Frame) -> V:
     raw = "r" in node.start.lower()
     for part in node.parts:
         if isinstance(part, cst.FormattedStringText):
-            start, end = frame.scope.locate(part)
-            piece = frame.scope.text[start:end]
-            if piece.text == part.value:
-                try:
-                    parts.append(source_str(decode_fstring_text(piece, raw)))
-                    continue
-                except ValueError:
-                    pass
-            parts.append(part.value.replace("{{", "{").replace("}}", "}"))
+            text = _piece(part.value, raw)
+            parts.append(literal_str(text, partial(_decoded_piece, frame.scope, part, text, raw)))
             continue
         if not isinstance(part, cst.FormattedStringExpression):
             continue
@@ -114,6 +119,26 @@ def _formatted(run: Interpreter, node: cst.FormattedString, frame: Frame) -> V:
             text = calls.marked_text(text, note)
         parts.append(text)
     return concatenate(parts)
+
+
+def _piece(written: str, raw: bool) -> str:
+    """The text of a literal piece of an f-string."""
+    whole = MappedText(written, range(len(written) + 1), LineMap("", written))
+    try:
+        return decode_fstring_text(whole, raw).text
+    except ValueError:
+        return written.replace("{{", "{").replace("}}", "}")
+
+
+def _decoded_piece(scope: ModuleScope, part: cst.FormattedStringText, text: str, raw: bool) -> MappedText:
+    start, end = scope.locate(part)
+    piece = scope.text[start:end]
+    if piece.text == part.value:
+        try:
+            return decode_fstring_text(piece, raw)
+        except ValueError:
+            pass
+    return MappedText(text, [piece.origin[0]] * (len(text) + 1), piece.lines)
 
 
 def _format(value: V, spec: Any) -> str:
@@ -158,7 +183,7 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
         for item in items:
             if not any(type(item) is type(u) and item == u for u in unique):
                 unique.append(item)
-        return SetV(unique, is_open, note, frame.scope.where(node))
+        return SetV(unique, is_open, note, frame.scope.spot(node))
     return ListV(items, is_open, note)
 
 
@@ -235,10 +260,10 @@ def _comparison(run: Interpreter, node: cst.Comparison, frame: Frame) -> V:
         if op in ("In", "NotIn", "Equal"):
             run.rec.compared(run, node, target, left, right, verdict, frame)
         if isinstance(verdict, Unknown) and not verdict.reason:
-            verdict = Unknown(patterns.dotted(target.comparator), frame.scope.where(node), verdict.index)
+            verdict = Unknown(patterns.dotted(target.comparator), frame.scope.spot(node), verdict.index)
         elif isinstance(verdict, Unknown) and verdict.index and verdict.where is None:
             name = patterns.dotted(target.comparator) or verdict.reason
-            verdict = Unknown(name, frame.scope.where(target.comparator), True)
+            verdict = Unknown(name, frame.scope.spot(target.comparator), True)
         if verdict is False:
             return False
         if isinstance(verdict, Unknown):
@@ -257,7 +282,7 @@ def _conditional(run: Interpreter, node: cst.IfExp, frame: Frame) -> V:
 
 
 def _lambda(run: Interpreter, node: cst.Lambda, frame: Frame) -> V:
-    return FuncV(node, frame, frame.scope, "<lambda>")
+    return FuncV(node, frame, frame.scope, "<lambda>", defaults=calls.defaults(run, node, frame))
 
 
 def _subscript(run: Interpreter, node: cst.Subscript, frame: Frame) -> V:

@@ -60,13 +60,14 @@ def snapshot(run: Interpreter, value: V, where: Any, depth: int = 0) -> V:
 
 def save(run: Interpreter, path: V, value: V, format: str, site: CallSite) -> None:
     """Remember that a value was written to a file."""
-    where = site.frame.scope.where(site.node)
+    scope = site.frame.scope
+    where = scope.where(site.node) if holds_states(value) else scope.spot(site.node)
     text = path_of(path)
     if isinstance(value, LayerResult):
         value = run.objects.as_stream(value)
     if isinstance(value, Tensor):
         if not value.trace:
-            value = value.step(where, f"boundary {value.state.boundary} captured")
+            value = value.step(scope.where(site.node), f"boundary {value.state.boundary} captured")
         name = _stem(text)
         if name and HOLE not in name:
             node = site.node.args[1].value if len(site.node.args) > 1 else site.node
@@ -133,7 +134,6 @@ def load_handle(format: str) -> Callable[[Interpreter, CallSite], V]:
 def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
     """What a file holds, by what the project's code writes to files whose names fit."""
     text = path_of(path)
-    where = site.frame.scope.where(site.node)
     found = [s for s in run.world.known_saves if s.format == format and fits(text, s.path)]
     exact = [s for s in found if _literal(text) and _literal(s.path) and HOLE not in _base(text)]
     same = [s for s in found if _base(s.path) == _base(text) and _literal(text)]
@@ -141,7 +141,8 @@ def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
     with_states = [s for s in linked if holds_states(s.value)]
     linked = with_states or linked
     if not linked:
-        return Unknown("file", where)
+        return Unknown("file", site.frame.scope.spot(site.node))
+    where = site.frame.scope.where(site.node) if with_states else None
     return _read_back(linked, where, exact=bool(same or exact) or len(found) == 1)
 
 

@@ -149,7 +149,8 @@ class Interpreter:
         return self.block(node.body, frame)
 
     def _expr(self, node: cst.Expr, frame: Frame) -> Flow:
-        expressions.evaluate(self, node.value, frame)
+        if not isinstance(node.value, cst.SimpleString | cst.ConcatenatedString):
+            expressions.evaluate(self, node.value, frame)
         return ("raise", None) if calls.exits(node.value) else None
 
     def _assign(self, node: cst.Assign, frame: Frame) -> Flow:
@@ -286,7 +287,8 @@ class Interpreter:
         patterns.prepare_stream(self, node, iterable, frame)
         unseen = patterns.unseen_stream(self, node, iterable, frame)
         if items is None:
-            assigning.assign(self, node.target, Unknown("element", frame.scope.where(node.iter)), frame, None)
+            item = Unknown(patterns.element_reason(iterable, node.iter), frame.scope.spot(node.iter))
+            assigning.assign(self, node.target, item, frame, None)
             flow = self.statement(node.body, frame)
             if flow is not None and flow[0] == "return":
                 frame.maybe.append(flow[1])

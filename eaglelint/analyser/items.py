@@ -130,7 +130,8 @@ def _of_list(run: Interpreter, owner: ListV, key: V, frame: Frame, node: Any) ->
         kept = owner.items[key]
         ids = {id(entry) for entry in kept}
         dropped = tuple(entry for entry in owner.items if id(entry) not in ids)
-        return ListV(kept, owner.open, owner.note, dropped, frame.scope.where(node))
+        sliced = frame.scope.where(node) if any(isinstance(entry, Tensor) for entry in owner.items) else None
+        return ListV(kept, owner.open, owner.note, dropped, sliced)
     if isinstance(key, int):
         if -len(owner.items) <= key < len(owner.items) and not (owner.open and key < 0):
             return with_note(owner.items[key], owner.note)

@@ -37,7 +37,7 @@ def call_external(run: Interpreter, path: str, site: CallSite) -> V:
         return models.external_instance(run, path, site)
     if path.startswith("builtins."):
         return Unknown(name)
-    return Unknown(f"{name}()", site.frame.scope.where(site.node))
+    return Unknown(f"{name}()", site.frame.scope.spot(site.node))
 
 
 def call_method(run: Interpreter, method: Method, site: CallSite) -> V:

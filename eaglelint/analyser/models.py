@@ -97,8 +97,8 @@ def run_model(run: Interpreter, model: ModelV, site: CallSite) -> V:
         return Obj("output", attrs={"hidden_states": model.engine_states})
     wants = site.kwargs.get("output_hidden_states", model.all_states)
     if model.framework in _ENGINES:
-        return Obj("output", where=site.frame.scope.where(site.node))
-    return HFOutput(model, wants is not False and wants is not None, site.frame.scope.where(site.node))
+        return Obj("output", where=site.frame.scope.spot(site.node))
+    return HFOutput(model, wants is not False and wants is not None, site.frame.scope.spot(site.node))
 
 
 def fire_hooks(run: Interpreter, model: ModelV, site: CallSite | None) -> None:
@@ -235,7 +235,7 @@ def call_opaque(run: Interpreter, obj: Obj, site: CallSite) -> V:
 def external_instance(run: Interpreter, path: str, site: CallSite) -> V:
     """An instance of a class from outside, known by the class's name."""
     name = path.rsplit(".", 1)[-1]
-    return Obj(name, where=site.frame.scope.where(site.node), path=path)
+    return Obj(name, where=site.frame.scope.spot(site.node), path=path)
 
 
 def is_engine_class(value: Any) -> bool:

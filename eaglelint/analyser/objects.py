@@ -179,10 +179,10 @@ class Objects:
             return hint
         if lowered in ("self", "cls") or any(lowered == w or lowered.endswith("_" + w) for w in _MODEL_WORDS):
             model = ModelV(frame.scope.framework(), stock=frame.scope.framework() == "hf")
-            return Obj(name, attrs={"%model": model}, where=frame.scope.where(node))
+            return Obj(name, attrs={"%model": model}, where=frame.scope.spot(node))
         if lowered in _CONFIGS or lowered.endswith("_config"):
             return ConfigV(self.anonymous(frame))
-        return Unknown(name, frame.scope.where(node))
+        return Unknown(name, frame.scope.spot(node))
 
     def free_name(self, name: str, frame: Frame, node: Any) -> V:
         """A name that nothing in scope binds."""
@@ -199,7 +199,7 @@ class Objects:
             return made
         if frame.scope.loose and name in _CONFIGS:
             return ConfigV(self.anonymous(frame))
-        return Unknown(name, frame.scope.where(node))
+        return Unknown(name, frame.scope.spot(node))
 
     def result_of(self, obj: Obj, site: CallSite) -> V:
         """What calling an opaque object gives: another opaque object of the same model."""

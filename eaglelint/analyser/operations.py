@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
@@ -298,22 +299,37 @@ def concatenate(parts: list[str]) -> str:
             marked = with_note(text, note)
             return marked if isinstance(marked, str) else text
         return text
+    made = literal_str(text, partial(_pieces, list(parts)))
+    made.note = note
+    return made
+
+
+def _pieces(parts: list[str]) -> MappedText:
+    """The mapped text of strings put together; plain ones stand where the one before them ends."""
+    lines = next(part.mapped for part in parts if isinstance(part, SourceStr))
+    last = lines[0:0]
     pieces: list[MappedText] = []
-    lines = sources[0].mapped.lines
-    last = sources[0].mapped.origin[0]
     for part in parts:
         if isinstance(part, SourceStr):
-            pieces.append(part.mapped)
-            last = part.mapped.origin[-1]
+            last = part.mapped
+            pieces.append(last)
         elif part:
-            pieces.append(MappedText(str(part), [last] * (len(part) + 1), lines))
-    return source_str(join_texts(pieces), note)
+            at = last.origin[-1]
+            pieces.append(MappedText(str(part), [at] * (len(part) + 1), last.file_at(len(last))))
+    return join_texts(pieces)
+
+
+def literal_str(text: str, places: Callable[[], MappedText]) -> SourceStr:
+    """A str whose places are worked out when they are asked for."""
+    made = SourceStr(text)
+    made._mapped = places
+    return made
 
 
 def source_str(mapped: MappedText, note: str = "") -> SourceStr:
     """A str that knows the place of each of its characters."""
     made = SourceStr(mapped.text)
-    made.mapped = mapped
+    made._mapped = mapped
     made.note = note
     return made
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from eaglelint.analyser.recorder import Flaw, Joined, Named, Recorder, Store, Test
-from eaglelint.analyser.scope import ModuleScope
+from eaglelint.analyser.scope import ModuleScope, place
 from eaglelint.analyser.values import Tensor
 from eaglelint.boundary import State
 from eaglelint.facts import Assembly, ByDepth, Capture, Confidence, Defect, Label, Step, Unresolved, Value
@@ -304,8 +304,8 @@ def _unresolved(runs: list[tuple[int, Recorder]]) -> Iterator[Unresolved]:
         for where, (unknown, scope) in recorder.unknown.items():
             if where not in seen and related(scope):
                 seen.add(where)
-                yield Unresolved(where, unknown.reason or "the layer ids", unknown.where)
+                yield Unresolved(where, unknown.reason or "the layer ids", place(unknown.where))
         for where, store in recorder.stores.items():
             if store.doubt is not None and where not in seen and related(store.scope):
                 seen.add(where)
-                yield Unresolved(where, store.doubt.reason or "the layer ids", store.doubt.where)
+                yield Unresolved(where, store.doubt.reason or "the layer ids", place(store.doubt.where))

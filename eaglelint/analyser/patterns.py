@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -42,6 +45,34 @@ HEAD_NAMES = frozenset({"lm_head", "output_layer", "embed_out"})
 STREAM_NAMES = ("hidden_states", "hidden_state", "hidden", "hs", "x", "h", "stream", "states")
 
 
+#: Fields of nodes that hold no code of interest: white space, punctuation, annotations.
+_IDLE = re.compile(
+    r"whitespace|leading_lines|lines_after|lpar|rpar|lbra|rbra|semicolon|comma|header|footer|equal|"
+    r"newline|indent|trailing|annotation|returns|asynchronous|type_parameters|encoding"
+)
+
+
+_field_names: dict[type, tuple[str, ...]] = {}
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    names = _field_names.get(kind)
+    if names is None:
+        every = getattr(kind, "__dataclass_fields__", ())
+        names = _field_names[kind] = tuple(name for name in every if not _IDLE.search(name))
+    return names
+
+
+def kids(node: Any) -> Iterator[Any]:
+    """The nodes inside a node, in order. (libcst's own `children` rebuilds every node that it visits.)"""
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield value
+        elif isinstance(value, tuple | list):
+            yield from (item for item in value if isinstance(item, cst.CSTNode))
+
+
 def dotted(node: Any) -> str:
     """`a.b.c` of a name or attribute chain (through calls), "" for anything else."""
     if isinstance(node, cst.Name):
@@ -54,13 +85,14 @@ def dotted(node: Any) -> str:
     return ""
 
 
+@lru_cache(maxsize=20_000)
 def is_generator(node: cst.FunctionDef) -> bool:
     """Whether the function's own body yields."""
     return _yields(node.body)
 
 
 def _yields(node: cst.CSTNode) -> bool:
-    for child in node.children:
+    for child in kids(node):
         if isinstance(child, cst.Yield):
             return True
         if isinstance(child, cst.FunctionDef | cst.Lambda | cst.ClassDef | cst.GeneratorExp):
@@ -87,11 +119,13 @@ def target_names(node: Any) -> list[str]:
     return [""]
 
 
-def _layer_calls(node: cst.CSTNode, handles: set[str]) -> list[cst.Assign]:
+def _layer_calls(node: cst.CSTNode, handles: set[str], loops: bool = True) -> list[cst.Assign]:
     """Assignments inside a loop body whose value is the call of a layer (by the loop's name or `layers[...]`)."""
     found: list[cst.Assign] = []
-    for child in node.children:
+    for child in kids(node):
         if isinstance(child, cst.FunctionDef | cst.ClassDef | cst.Lambda):
+            continue
+        if not loops and isinstance(child, cst.For | cst.While | cst.CompFor):
             continue
         if isinstance(child, cst.Assign):
             value = child.value
@@ -103,7 +137,7 @@ def _layer_calls(node: cst.CSTNode, handles: set[str]) -> list[cst.Assign]:
                 handles.update(target_names(child.targets[0].target))
             elif isinstance(value, cst.Call) and _is_layer(value.func, handles):
                 found.append(child)
-        found += _layer_calls(child, handles)
+        found += _layer_calls(child, handles, loops)
     return found
 
 
@@ -124,7 +158,7 @@ def loose_loop(tree: cst.Module) -> tuple[str, list[str]] | None:
     none.
     """
     handles = {"layer", "decoder_layer", "block"}
-    calls = _layer_calls(_without_loops(tree), handles)
+    calls = _layer_calls(tree, handles, loops=False)
     if not calls:
         return None
     names: list[str] = []
@@ -171,14 +205,14 @@ def bind_entering(run: Interpreter, names: tuple[str, str], number: int, frame: 
 
 def _names(node: cst.CSTNode) -> list[str]:
     found = [node.value] if isinstance(node, cst.Name) else []
-    for child in node.children:
+    for child in kids(node):
         found += _names(child)
     return found
 
 
 def takes_layer(tree: cst.Module) -> str:
     """The counter of a `layers[i]` that a fragment takes outside of a loop, "" when it takes none."""
-    for subscript in _subscripts(_without_loops(tree)):
+    for subscript in _subscripts(tree):
         if dotted(subscript.value).rsplit(".", 1)[-1] in LAYER_LISTS and len(subscript.slice) == 1:
             index = subscript.slice[0].slice
             if isinstance(index, cst.Index) and isinstance(index.value, cst.Name):
@@ -186,23 +220,12 @@ def takes_layer(tree: cst.Module) -> str:
     return ""
 
 
-def _without_loops(node: cst.CSTNode) -> cst.CSTNode:
-    """The same tree with the bodies of its loops and functions emptied."""
-
-    class _Emptied(cst.CSTTransformer):
-        def leave_For(self, original_node: cst.For, updated_node: cst.For) -> cst.BaseStatement:
-            return cst.SimpleStatementLine([cst.Pass()])
-
-        def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.BaseStatement:
-            return cst.SimpleStatementLine([cst.Pass()])
-
-    made = node.visit(_Emptied())
-    return made if isinstance(made, cst.CSTNode) else node
-
-
 def _subscripts(node: cst.CSTNode) -> list[cst.Subscript]:
+    """Subscripts outside of loops and functions."""
+    if isinstance(node, cst.For | cst.While | cst.FunctionDef):
+        return []
     found = [node] if isinstance(node, cst.Subscript) else []
-    for child in node.children:
+    for child in kids(node):
         found += _subscripts(child)
     return found
 
@@ -274,6 +297,12 @@ def is_external(value: V, *suffixes: str) -> bool:
 def is_module(value: V, kind: str) -> bool:
     """Whether a value is the norm, embedding or head of a model."""
     return isinstance(value, Module) and value.kind == kind
+
+
+def element_reason(iterable: V, node: Any) -> str:
+    """What is not known about the elements of an iterable: its own reason, else its name."""
+    reason = iterable.reason if isinstance(iterable, Unknown) else getattr(iterable, "name", "")
+    return str(reason) if reason and reason != "element" else dotted(node) or "element"
 
 
 def missing(name: str) -> Unknown:

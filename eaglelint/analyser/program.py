@@ -106,7 +106,7 @@ def _run_class(run: Interpreter, scope: ModuleScope, cls: ClassV) -> None:
     methods = [m for m in cls.attrs.values() if isinstance(m, FuncV) and id(m.node) not in run.entered]
     if not methods:
         return
-    obj = Obj(cls.name, cls, where=scope.where(cls.node), outside=False)
+    obj = Obj(cls.name, cls, where=scope.spot(cls.node), outside=False)
     init = cls.lookup("__init__")
     if isinstance(init, FuncV):
         _try(run, scope, replace(init, bound=obj), [])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from eaglelint.analyser.patterns import kids
+from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
 from eaglelint.analyser.values import HOLE, DictV, Fused, ListV, RankIndex, SetV, Stacked, Tensor, Unknown, V, note_of
 from eaglelint.facts import Step
@@ -255,7 +257,7 @@ class Recorder:
         where = frame.scope.where(node)
         test = self.tests.get(where)
         if test is None or test.ids != ids:
-            origin = getattr(right, "where", None)
+            origin = place(getattr(right, "where", None))
             test = self.tests[where] = Test(where, frame.scope, ids, note, origin)
         test.seen.add(int(left))
         if verdict is True:
@@ -283,7 +285,7 @@ class Recorder:
             where,
             frame,
             {"wanted": key, "written": keys, "path": saved.path},
-            (Step(saved.where, f"written here with the keys {', '.join(keys)}"),),
+            (Step(place(saved.where) or self.nowhere, f"written here with the keys {', '.join(keys)}"),),
         )
 
     def unresolved(self, run: Interpreter, unknown: Unknown, node: Any, frame: Frame) -> None:
@@ -325,7 +327,7 @@ class Recorder:
             written = current.key if isinstance(current, cst.DictElement) else None
             if isinstance(written, cst.SimpleString) and key in written.value:
                 return frame.scope.where(written)
-            stack.extend(current.children)
+            stack.extend(kids(current))
         return None
 
 
@@ -341,5 +343,5 @@ def _enclosing_loop(frame: Frame, node: Any) -> Location | None:
             place = frame.scope.where(current)
             if place.start <= wanted.start <= place.end and (best is None or place.start >= best.start):
                 best = frame.scope.where(current.iter)._replace(line=place.line, column=place.column)
-        stack.extend(current.children)
+        stack.extend(kids(current))
     return best

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eaglelint.analyser.values import MISSING, ClassV, FuncV, V
 from eaglelint.location import Location, MappedText
 
 if TYPE_CHECKING:
     import libcst as cst
+
+
+class Spot(NamedTuple):
+    """A place that is not worked out yet: positions of a whole module cost more than parsing it."""
+
+    scope: ModuleScope
+    node: cst.CSTNode
+
+
+def place(spot: Location | Spot | None) -> Location | None:
+    """The location of a spot."""
+    return spot.scope.where(spot.node) if isinstance(spot, Spot) else spot
 
 
 @dataclass(eq=False, repr=False)
@@ -45,6 +57,10 @@ class ModuleScope:
             start, end = self.locate(node)
             found = self._places[id(node)] = self.text.location(start, end)
         return found
+
+    def spot(self, node: cst.CSTNode) -> Spot:
+        """The place of a node, worked out only when somebody asks."""
+        return Spot(self, node)
 
     def mentions(self, *words: str) -> bool:
         """Whether the text holds one of these words (lower case) in any case."""

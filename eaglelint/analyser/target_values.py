@@ -12,7 +12,7 @@ from eaglelint.location import Location
 if TYPE_CHECKING:
     import libcst as cst
 
-    from eaglelint.analyser.scope import Frame
+    from eaglelint.analyser.scope import Frame, Spot
 
 
 @dataclass(eq=False, slots=True, repr=False)
@@ -93,7 +93,7 @@ class HFOutput:
 
     model: ModelV
     all_states: bool
-    where: Location
+    where: Location | Spot
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,6 @@ def _cat(run: Interpreter, site: CallSite) -> V:
     given = site.get(0, "tensors")
     dim = site.kwargs.get("dim", site.kwargs.get("axis", site.args[1] if len(site.args) > 1 else 0))
     pieces = _pieces(run, given)
-    where = site.frame.scope.where(site.node)
     if pieces is None:
         return Plain(new_storage(), "cat") if not isinstance(given, Unknown) else Unknown(given.reason, given.where)
     if isinstance(given, HFStates) or (isinstance(given, ListV) and given.kind == "hf" and _whole(run, given)):
@@ -208,7 +207,7 @@ def _cat(run: Interpreter, site: CallSite) -> V:
         return Plain(new_storage(), "cat")  # it holds more, or less, than is known
     dropped = getattr(given, "dropped", ())
     run.rec.fused(run, parts, site.node, site.frame, dropped, getattr(given, "sliced", None), given)
-    return Fused(tuple(parts), where)
+    return Fused(tuple(parts), site.frame.scope.where(site.node))
 
 
 def _whole(run: Interpreter, given: ListV) -> bool:

@@ -8,6 +8,7 @@ aliases) and the trace of places that they passed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,7 +20,7 @@ from eaglelint.location import Location, MappedText
 if TYPE_CHECKING:
     import libcst as cst
 
-    from eaglelint.analyser.scope import Frame, ModuleScope
+    from eaglelint.analyser.scope import Frame, ModuleScope, Spot
     from eaglelint.analyser.target_values import ModelV
 
 #: Stands in a string for a part that is not known.
@@ -45,7 +46,7 @@ class Unknown:
     """
 
     reason: str = ""
-    where: Location | None = None
+    where: Location | Spot | None = None
     index: bool = False
 
 
@@ -74,10 +75,17 @@ class AssumedStr(str):
 
 
 class SourceStr(str):
-    """A str of which the place of each character is known: code inside code."""
+    """A str of which the place of each character is known, worked out when it is asked for: code inside code."""
 
-    mapped: MappedText
     note = ""
+    _mapped: MappedText | Callable[[], MappedText]
+
+    @property
+    def mapped(self) -> MappedText:
+        """The text with the places of its characters."""
+        if callable(self._mapped):
+            self._mapped = self._mapped()
+        return self._mapped
 
 
 def note_of(*values: V) -> str:
@@ -131,7 +139,7 @@ class SetV:
     items: list[V]
     open: bool = False
     note: str = ""
-    where: Location | None = None
+    where: Location | Spot | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -212,7 +220,7 @@ class Obj:
     name: str
     cls: ClassV | None = None
     attrs: dict[str, V] = field(default_factory=dict)
-    where: Location | None = None
+    where: Location | Spot | None = None
     path: str = ""
     outside: bool = True
 
@@ -231,6 +239,7 @@ class FuncV:
     bound: V = None
     owner: ClassV | None = None
     decorators: tuple[str, ...] = ()
+    defaults: dict[str, V] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"FuncV({self.name})"
@@ -318,7 +327,7 @@ class Saved:
     path: str
     format: str
     value: V
-    where: Location
+    where: Location | Spot
     script: str
 
 

@@ -135,7 +135,7 @@ class World:
 
     def environment(self, key: V, default: V, frame: Frame, node: Any) -> V:
         """An environment variable: what a script in scope sets, else the default, marked as assumed."""
-        where = frame.scope.where(node)
+        where = frame.scope.spot(node)
         if not isinstance(key, str) or HOLE in key:
             return Unknown("environment variable", where)
         given = [s.value for s in self.facts.environment if s.name == key]
