@@ -150,7 +150,7 @@ def _launch_target(
     stated = _stated_target(own, facts, settings)
     if stated is not None:
         return stated
-    found = targets.find(launch.target, facts.targets)
+    found = targets.of_launch(launch, facts.targets)
     if found is None or (not found.depth and not found.architectures):
         return target or found
     return found
@@ -167,7 +167,7 @@ def _target(head: Head, share: evidence.Share, facts: Facts, settings: Settings)
     stated = _stated_target(head.settings, facts, settings)
     if stated is not None:
         return stated
-    named: list[Target | None] = [targets.find(launch.target, facts.targets) for launch in head.launches]
+    named: list[Target | None] = [targets.of_launch(launch, facts.targets) for launch in head.launches]
     if head.config is not None:
         named.append(targets.hinted(head.config, facts.targets))
     if head.published is not None:

@@ -119,6 +119,7 @@ class World:
         assumed: str = "",
         complete: bool = True,
         known: bool = True,
+        mounts: tuple[tuple[str, str], ...] = (),
     ) -> Launch:
         given = {name: value for name, value in {**method, **(options or {})}.items() if value is not None}
         arguments = tuple(
@@ -136,6 +137,7 @@ class World:
                 draft=Value(draft, at(path, line), known, assumed) if draft is not None else None,
                 unit=unit,
                 complete=complete,
+                mounts=mounts,
             ),
         )
 

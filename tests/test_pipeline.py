@@ -28,6 +28,11 @@ class TestLaunches:
         launch = world.sglang("/models/two")
         assert by_name(world, "ckpts/two").launches == (launch,)
 
+    def test_a_folder_that_is_mounted_under_another_name(self, world: Any):
+        two(world, "ckpts/one", "ckpts/two")
+        launch = world.sglang("/models/draft", path="serve/compose.yaml", mounts=(("../ckpts/two", "/models/draft"),))
+        assert by_name(world, "ckpts/two").launches == (launch,)
+
     def test_a_container_path_that_ends_like_none_is_the_only_drafter(self, world: Any):
         world.drafter([1, 17, 32])
         launch = world.sglang("/models/draft")

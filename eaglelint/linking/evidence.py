@@ -99,7 +99,7 @@ class _Owner:
     def _target(self, head: Head) -> Target | None:
         stated = head.settings.target if head.settings is not None else ""
         found = targets.configured(stated, self._facts.targets, self._settings.file)
-        named = [targets.find(launch.target, self._facts.targets) for launch in head.launches]
+        named = [targets.of_launch(launch, self._facts.targets) for launch in head.launches]
         if head.config is not None:
             named.append(targets.hinted(head.config, self._facts.targets))
         return found or next((target for target in named if target is not None), None)

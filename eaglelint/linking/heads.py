@@ -126,7 +126,8 @@ def _linked(launch: Launch, heads: Sequence[Head], targets: set[str], settings: 
         name = heads[only].name if only is not None else ""
         return only, f"{name} is the only drafter in the project, and the launch does not say which it serves"
     folders = {head.folder: index for index, head in reversed(list(enumerate(heads))) if not head.template}
-    found = paths.resolve(value, launch.where.path, [*folders, *targets])
+    outside = paths.through(value, launch.mounts)
+    found = paths.resolve(outside, launch.where.path, [*folders, *targets])
     if found is not None:
         return folders.get(found), ""
     by_file = next((i for i, head in enumerate(heads) if head.config and head.config.path == value), None)
@@ -145,7 +146,7 @@ def _published(launch: Launch, heads: Sequence[Head], targets: set[str]) -> Head
         return None
     value = launch.draft.value
     folders = [head.folder for head in heads]
-    if paths.resolve(value, launch.where.path, [*folders, *targets]) is not None:
+    if paths.resolve(paths.through(value, launch.mounts), launch.where.path, [*folders, *targets]) is not None:
         return None
     known = known_drafter(value)
     if known is None and not paths.is_hub_id(value, folders):

@@ -64,6 +64,18 @@ def resolve(value: str, source: str, folders: Collection[str]) -> str | None:
     return _by_ending(value, normal)
 
 
+def through(value: str, mounts: Iterable[tuple[str, str]]) -> str:
+    """A path inside a container as the path outside that is mounted there, the innermost mount first; else as it is."""
+    inside = parts(value)
+    best: tuple[int, str] = (0, value)
+    if value.startswith("/"):
+        for outer, inner in mounts:
+            length = len(parts(inner))
+            if inner.startswith("/") and length > best[0] and inside[:length] == parts(inner):
+                best = (length, posixpath.join(outer, *inside[length:]))
+    return best[1]
+
+
 def _by_ending(value: str, folders: dict[str, str]) -> str | None:
     """The folder that shares most components with the end of the path; None when two share as many."""
     wanted = [part for part in parts(value) if part not in ("~", "..")]

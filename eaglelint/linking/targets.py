@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eaglelint.conventions.known import architectures_of, known_target
-from eaglelint.facts import DrafterConfig, TargetConfig, Value
+from eaglelint.facts import DrafterConfig, Launch, TargetConfig, Value
 from eaglelint.linking import paths
 from eaglelint.linking.records import Target
 from eaglelint.location import Location
@@ -58,7 +58,12 @@ def by_name(name: str, where: Location | None, assumed: str = "") -> Target | No
     )
 
 
-def find(value: Value | None, targets: Sequence[TargetConfig]) -> Target | None:
+def of_launch(launch: Launch, targets: Sequence[TargetConfig]) -> Target | None:
+    """The target that a launch serves, as `find` gives it; paths inside its container are those that are mounted."""
+    return find(launch.target, targets, launch.mounts)
+
+
+def find(value: Value | None, targets: Sequence[TargetConfig], mounts: Sequence[tuple[str, str]] = ()) -> Target | None:
     """The target that a model argument names; None when it names none that is known.
 
     A path to a config in the project comes first, then the tables, then the only target config in the project. A name
@@ -70,7 +75,7 @@ def find(value: Value | None, targets: Sequence[TargetConfig]) -> Target | None:
     folders = {paths.folder_of(config.path): config for config in targets}
     known = by_name(name, value.where, value.assumed)
     if known is None or not paths.is_hub_id(name, folders):
-        folder = paths.resolve(name, value.where.path, folders)
+        folder = paths.resolve(paths.through(name, mounts), value.where.path, folders)
         if folder is not None:
             return of_config(folders[folder], name, value.where, value.assumed)
     if known is not None and known.depth:

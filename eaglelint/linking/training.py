@@ -64,7 +64,7 @@ def of_assembly(assembly: Assembly, depth: int) -> Training | None:
         boundaries=layers,
         where=assembly.where,
         source="assembly",
-        what="put side by side",
+        what="concatenated",
         confidence=assembly.confidence,
         assumed=assembly.assumed,
         trace=assembly.trace,

@@ -49,6 +49,19 @@ def test_an_owner_that_is_a_folder_of_the_project_is_a_path():
     assert not paths.is_hub_id("mine/head", ["mine/other"])
 
 
+@pytest.mark.parametrize(
+    ("value", "mounts", "outside"),
+    [
+        ("/models/draft", [("../out/run7", "/models/draft")], "../out/run7"),
+        ("/models/draft/best", [("./ckpts", "/models"), ("../out", "/models/draft")], "../out/best"),
+        ("/models/draft", [("./out", "/data")], "/models/draft"),
+        ("draft", [("./out", "draft")], "draft"),
+    ],
+)
+def test_a_path_inside_a_container(value: str, mounts: list[tuple[str, str]], outside: str):
+    assert paths.through(value, mounts) == outside
+
+
 def test_the_nearest_folder_shares_most_with_the_file():
     folders = ["exp/a/head", "exp/b/head"]
     assert paths.nearest("exp/a/dump.py", folders) == ["exp/a/head"]
