@@ -125,8 +125,11 @@ class MappedText:
         if self.runs:
             lines = self.file_at(start)
             end = next((index for index, _ in self.runs if start < index < end), end)
-        first = self.origin[start]
-        last = self.origin[end - 1] + 1 if end > start else first
+        first = last = self.origin[start]
+        if end > start:
+            last = self.origin[end - 1]
+            if self.origin[end] != last:  # else it is inserted text, which stands before a character but covers none
+                last += 1
         return lines.location(first, max(first, last))
 
     def replace_text(self, text: str) -> MappedText:

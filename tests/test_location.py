@@ -63,6 +63,14 @@ def test_picking_keeps_the_file_of_each_character(capture: MappedText, constants
     assert picked.location(1, 2)[:3] == ("capture.py", 1, 1)
 
 
+def test_inserted_text_covers_no_character(capture: MappedText) -> None:
+    text = join([capture[:9], capture.pick("set", [9] * 4), capture[9:]])
+    assert text.location(9, 12) == capture.location(9, 9)
+    assert text.location(9, 13) == capture.location(9, 10)
+    at_end = join([capture, capture.pick("\n", [len(capture)] * 2)])
+    assert at_end.location(0, len(at_end)).end == len(capture)
+
+
 def test_there_is_a_place_for_each_character_and_the_end(capture: MappedText) -> None:
     with pytest.raises(ValueError, match="one entry for each character"):
         MappedText("abc", [0, 1, 2], capture.lines)

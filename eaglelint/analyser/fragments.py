@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -27,6 +29,9 @@ _T = TypeVar("_T")
 
 #: The most characters that are parsed; the largest source file of the engines has 300,000.
 MAX_LENGTH = 2_000_000
+
+#: Python frames that walking over the deepest code takes that the scanner admits.
+RECURSION_LIMIT = 10_000
 
 #: How many characters in all are parsed to find the part of a fragment that is code.
 TRIMMING_BUDGET = 300_000
@@ -56,16 +61,19 @@ class SyntaxProblem(NamedTuple):
 class Fragment:
     """Parsed code.
 
-    `text` is the text that was parsed; it is `module.code` unless not `exact`, and then columns may be a little off.
-    `how` says what it took: "as is", "dedented", "completed" (code was added: the stretches `inserted` of the text) or
-    "trimmed" (lines were left out at its ends as well).
+    `text` is the text that was parsed. `how` says what it took: "as is", "dedented", "completed" (code was added: the
+    stretches `inserted` of the text) or "trimmed" (lines were left out at its ends as well).
     """
 
     module: cst.Module
     text: MappedText
-    exact: bool = True
     how: str = "as is"
     inserted: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether the tree gives back the text, so that it may be edited; else some columns may be a little off."""
+        return _attempt(lambda: self.module.code) == self.text.text
 
     @cached_property
     def _lines(self) -> LineMap:
@@ -78,9 +86,10 @@ class Fragment:
         from libcst.metadata import PositionProvider
 
         try:
-            # A tree that was just parsed shares no nodes, so it need not be copied.
-            wrapper = cst.MetadataWrapper(self.module, unsafe_skip_copy=True)
-            return wrapper.resolve(PositionProvider)
+            with deep_recursion():
+                # A tree that was just parsed shares no nodes, so it need not be copied.
+                wrapper = cst.MetadataWrapper(self.module, unsafe_skip_copy=True)
+                return wrapper.resolve(PositionProvider)
         except RecursionError:
             return {}
 
@@ -108,6 +117,20 @@ class Fragment:
     def was_inserted(self, offset: int) -> bool:
         """Whether the character at an offset of `text` was added to complete the code."""
         return any(start <= offset < end for start, end in self.inserted)
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Let Python recurse deeply enough for a walk over any tree that is parsed here.
+
+    A patch that is written as one concatenation of some hundred string literals is as many levels deep.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def parse_module(text: MappedText) -> Fragment:
@@ -229,8 +252,7 @@ def _read(text: MappedText, how: str = "as is", inserted: tuple[tuple[int, int],
     module = _attempt(lambda: cst.parse_module(text.text))
     if isinstance(module, str):
         return module
-    code = _attempt(lambda: module.code)
-    return Fragment(module, text, code == text.text, how, inserted)
+    return Fragment(module, text, how, inserted)
 
 
 def _attempt(action: Callable[[], _T]) -> _T | str:
@@ -238,7 +260,8 @@ def _attempt(action: Callable[[], _T]) -> _T | str:
     import libcst as cst
 
     try:
-        return action()
+        with deep_recursion():
+            return action()
     except cst.ParserSyntaxError as error:
         return error.message
     except RecursionError:

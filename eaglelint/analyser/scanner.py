@@ -109,7 +109,7 @@ def scan(text: str) -> Scan:
             else:
                 unopened.append(found.start())
         elif kind == "word":
-            step = token in _NESTING_WORDS
+            step = 3 if token == "lambda" else token in _NESTING_WORDS  # a lambda takes the most of the stack
         elif kind == "other":
             step = token not in ",;:"
             if token == "," or token == ";":

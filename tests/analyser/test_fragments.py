@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
 import textwrap
 
 import libcst as cst
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eaglelint.analyser.fragments import FragmentError, block_around, parse, parse_module, syntax_error
 from eaglelint.analyser.ladder import UNKNOWN
 from eaglelint.location import MappedText, join
+
+EXAMPLES = int(os.environ.get("EAGLELINT_EXAMPLES", "100"))
 
 FORWARD = '''\
 class LlamaModel(nn.Module):
@@ -111,6 +117,21 @@ class TestWholeFiles:
             parse_module(whole(code))
         assert caught.value.where.line == line
         assert caught.value.where.path == "patch.py"
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "x = (\n" + "'line\\n'\n" * 900 + ")\n",
+            "x = y" + " + a" * 900 + "\n",
+            "if 1:\n    pass\n" + "elif 1:\n    pass\n" * 900,
+        ],
+        ids=["a patch of many literals", "a long sum", "a long ladder"],
+    )
+    def test_code_as_deep_as_is_admitted_has_places(self, code: str) -> None:
+        before = sys.getrecursionlimit()
+        fragment = parse_module(whole(code + "last = 1\n"))
+        assert fragment.location(fragment.module.body[-1]).line == code.count("\n") + 1
+        assert sys.getrecursionlimit() == before
 
     def test_an_empty_file_is_code(self) -> None:
         assert parse_module(whole("")).exact
@@ -280,3 +301,20 @@ class TestBlocks:
 
 def test_code_without_a_mistake_has_no_syntax_error() -> None:
     assert syntax_error("x = 1\n") is None
+
+
+WORDS = ["if", "else", "x", "def", "for", "try:", "except", "lambda", "f'", "0x", "é", "'", '"', "'''"]
+SIGNS = [":", "(", ")", "[", "]", "{", "}", ",", "=", "+", "@", "#"]
+BLANKS = ["\n", "\n    ", "\n\t", "\r", "\r\n", "\f", "\\", "\\\n", "\0", "\ud800", " "]
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.lists(st.sampled_from(WORDS + SIGNS + BLANKS), max_size=25).map("".join))
+def test_no_text_at_all_breaks_the_reading(text: str) -> None:
+    fragment = parse(whole(text), (0, min(3, len(text))))
+    if fragment is not None:
+        assert fragment.text.origin[-1] <= len(text)
+        for node in fragment.module.body:
+            assert fragment.location(node).end <= len(text)
+    with contextlib.suppress(FragmentError):
+        parse_module(whole(text))

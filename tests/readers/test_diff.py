@@ -228,3 +228,34 @@ def test_hunks_are_those_of_unidiff(old: list[str], new: list[str], context: int
         assert "".join(removed(hunk)) == "".join(line.value for line in their if line.is_removed)
         for side in (hunk.pre, hunk.post):
             assert all(text[place] == character for character, place in zip(side.text, side.origin, strict=False))
+
+
+JUNK = st.sampled_from(
+    [
+        "--- ",
+        "+++ ",
+        "@@ -1,2 +1 @@",
+        "@@",
+        "@@@",
+        " ",
+        "+",
+        "-",
+        "\\",
+        "-- ",
+        "\n",
+        "\r\n",
+        "\r",
+        "diff --git a/x b/x",
+        "a",
+        '"\\1',
+    ]
+)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.lists(JUNK, max_size=30).map("".join))
+def test_no_text_at_all_breaks_the_reading(text: str) -> None:
+    for patch in read(text):
+        for hunk in patch.hunks:
+            for side in (hunk.pre, hunk.post):
+                assert all(text[place] == character for character, place in zip(side.text, side.origin, strict=False))
