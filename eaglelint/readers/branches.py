@@ -72,6 +72,8 @@ def _shared(variants: Sequence[Variable]) -> tuple[Word, ...]:
 def _merge_variable(name: str, values: Sequence[Variable | None], tested: bool) -> Variable | None:
     """One value for all branches; None for arrays that must be kept apart."""
     present = [value for value in values if value is not None]
+    if all(value is values[0] for value in values):
+        return values[0]
     if len(present) == len(values) and len({(value.contents, value.optional) for value in present}) == 1:
         return present[0]
     if any(value.array for value in present):

@@ -5,12 +5,25 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import replace
 from typing import Protocol
 
 from eaglelint.location import Location
 from eaglelint.readers.parameters import Scope
 from eaglelint.readers.words import HOLE, Part, Variable, Word, assume, joined, unknown
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Programs that start nothing and set nothing.
+SILENT = _words(
+    "curl wget grep egrep pgrep pkill kill sleep awk sed head tail tr cut sort wc date nproc nvidia-smi lsof ps which "
+    "uname hostname id mkdir rm cp mv ls find touch chmod chown tar jq git free df du scontrol squeue seq mktemp"
+)
+#: Programs whose only effect is what they print.
+PRINTERS = _words("echo dirname basename pwd realpath readlink")
 
 _FORMAT = re.compile(r"%(?:(%)|([-0-9.]*)([a-zA-Z]))|\\([nt\\\"'])")
 _ESCAPES = {"n": "\n", "t": "\t"}
@@ -61,22 +74,30 @@ def _set(arguments: Sequence[Word], scope: Scope) -> None:
 
 
 def _read(name: str, arguments: Sequence[Word], stdin: Word | None, scope: Scope) -> None:
-    """What is typed or piped in is not known; a here-document that `read -d ''` takes whole is."""
-    whole = name == "read" and any(
-        word.content in ("-d", "-rd") and following.content == "" for word, following in pairwise(arguments)
-    )
-    skip = False
-    for word in arguments:
-        if skip or word.content == "" or word.content.startswith("-"):
-            skip = not skip and word.content in ("-d", "-rd", "-p", "-rp", "-n", "-t", "-a", "-u", "-i")
-            skip = skip and word.content != "-a"
+    """What is typed or piped in is not known; what a here-document or here-string holds is."""
+    array = name != "read" and name != "getopts"
+    whole = False
+    names: list[Word] = []
+    index = 0
+    while index < len(arguments):
+        word = arguments[index]
+        index += 1
+        if not word.content.startswith("-"):
+            names.append(word)
             continue
+        array = array or word.content.endswith("a")
+        whole = whole or (word.content.endswith("d") and index < len(arguments) and arguments[index].content == "")
+        index += word.content[-1:] in ("d", "p", "n", "N", "t", "u", "i", "O", "s") and word.content != "-s"
+    for word in names:
         value = unknown(word.where, outside=True)
-        if whole and stdin is not None:
+        if name == "read" and whole and stdin is not None:
             text = stdin.content.strip()
             start = stdin.content.index(text) if text else 0
             value = stdin.slice(start, start + len(text))
-        scope.assign(word.content, Variable((value,), array=name in ("mapfile", "readarray")))
+        elif name == "read" and array and stdin is not None and stdin.known:
+            scope.assign(word.content, Variable(tuple(stdin.fields()), array=True))
+            continue
+        scope.assign(word.content, Variable((replace(value, many=array) if array else value,), array=array))
 
 
 def output_of(commands: Sequence[_Command], scope: Scope, where: Location) -> Word | None:

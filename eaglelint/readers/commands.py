@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from eaglelint.location import Location, join
@@ -93,8 +93,14 @@ def _parser() -> Any:
 
 def parse(script: Script) -> Text:
     """The control structure of a script."""
-    masked = mask(script.text.text)
-    return Text(script, masked.text, masked.heredocs, _parser().parse(masked.text.encode("ascii")).root_node)
+    return Text(script, *_parsed(script.text.text))
+
+
+@lru_cache(maxsize=256)
+def _parsed(source: str) -> tuple[str, dict[int, Heredoc], Any]:
+    """Texts in functions and loops are met many times."""
+    masked = mask(source)
+    return masked.text, masked.heredocs, _parser().parse(masked.text.encode("ascii")).root_node
 
 
 def simple_commands(start: int, end: int, text: Text) -> list[Simple]:

@@ -78,7 +78,7 @@ SGLANG = Grammar(
     lists=_words(
         "cuda_graph_bs cuda_graph_bs_decode lora_paths return_aux_hidden_state_layer_ids debug_tensor_dump_layers"
     ),
-    integers=_words("return_aux_hidden_state_layer_ids"),
+    integers=_words("return_aux_hidden_state_layer_ids spec_capture_aux_layer_ids"),
     json=_words("json_model_override_args"),
 )
 

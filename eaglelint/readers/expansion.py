@@ -17,6 +17,9 @@ from eaglelint.readers.quoting import end_of_brace, end_of_parenthesis, stretche
 from eaglelint.readers.words import HOLE, Part, Script, Word, joined, unknown
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
+#: Characters that mean nothing to the shell, and those that mean nothing in double quotes.
+_PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
+_PLAIN_QUOTED = re.compile(r"[A-Za-z0-9_./:=@%+,{}\[\]() \n-]+")
 _CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3}))")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
@@ -115,6 +118,9 @@ class _Expander:
 
     def step(self, index: int, end: int) -> int:
         """Decode what starts at an unquoted offset; the offset after it."""
+        plain = _PLAIN.match(self.source, index, end)
+        if plain is not None:
+            return self.literals(index, plain.end())
         char = self.source[index]
         if char == "\\":
             if index + 1 < end and self.source[index + 1] != "\n":
@@ -123,9 +129,12 @@ class _Expander:
         if char == "'":
             close = self.source.find("'", index + 1, end)
             close = end if close < 0 else close
-            for place in range(index + 1, close):
-                self.literal(self.source[place], place)
             self.started = True
+            if self.script.insertions:
+                for place in range(index + 1, close):
+                    self.literal(self.source[place], place)
+            else:
+                self.literals(index + 1, close)
             return close + 1
         if char == '"' or (self.dollars and self.source.startswith('$"', index)):
             self.started = True
@@ -162,10 +171,25 @@ class _Expander:
         self.started = True
         self.alone = None
 
+    def literals(self, start: int, end: int) -> int:
+        """Add the characters of a stretch of the source as they stand; the offset after it."""
+        if start < end:
+            self.chars.extend(self.source[start:end])
+            places = self.text.origin[start:end]
+            self.origin.extend(places)
+            self.written.extend(places)
+            self.started = True
+            self.alone = None
+        return end
+
     def quoted(self, index: int, end: int, closing: str) -> int:
         """Decode as in double quotes up to `closing` (or the end when it is ""); the offset after it."""
         special = "$`\\\n" + closing
         while index < end:
+            plain = _PLAIN_QUOTED.match(self.source, index, end)
+            if plain is not None:
+                index = self.literals(index, plain.end())
+                continue
             char = self.source[index]
             if closing and char == closing:
                 return index + 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from eaglelint.location import Location
 from eaglelint.readers.branches import merge
-from eaglelint.readers.builtins import builtin, output_of
+from eaglelint.readers.builtins import PRINTERS, SILENT, builtin, output_of
 from eaglelint.readers.commands import (
     Command,
     Setting,
@@ -52,6 +52,8 @@ class Interpreter:
         self._fuel = _MOST_STATEMENTS
         self._depth = 0
         self._called: set[tuple[int, int]] = set()
+        self._running: frozenset[str] = frozenset()
+        self._capturing = False
         self._piped: Word | None = None
 
     def read(self, script: Script, scope: Scope) -> list[Command | Setting]:
@@ -89,8 +91,13 @@ class Interpreter:
 
     def substitute(self, script: Script, scope: Scope, where: Location) -> Word:
         """The output of a command substitution, when it is one of those that print what they are given."""
+        first = _NAME.match(script.text.text.lstrip())
+        if first is not None and first[0] in SILENT and not scope.functions.get(first[0]):
+            return unknown(where)
         inner = Interpreter()
-        inner._fuel, inner._depth, inner._called = self._fuel, self._depth + 1, self._called
+        inner._capturing = True
+        inner._fuel, inner._depth = self._fuel, self._depth + 1
+        inner._called, inner._running = self._called, self._running
         child = scope.copy()
         child.substitute = inner.substitute
         inner.run(script, [child])
@@ -241,6 +248,8 @@ class Interpreter:
         if first in _DECLARATIONS:
             self._declare(first, simple.words[1:], text, path)
             return [path]
+        if (first in SILENT or (first in PRINTERS and not self._capturing)) and first not in path.functions:
+            return [path]
         before = [assignment(span, script, path) for span in simple.assignments]
         if not simple.words:
             for name, variable in before:
@@ -294,9 +303,9 @@ class Interpreter:
         return [path] if code is None else self.run(code, [path])
 
     def _call(self, name: str, command: Command, path: Scope) -> list[Scope]:
-        """Run the body of a function with the words of the call as its parameters."""
+        """Run the body of a function with the words of the call as its parameters; one that runs is not run again."""
         body, text = path.functions[name]
-        if self._depth >= _DEEPEST:
+        if self._depth >= _DEEPEST or name in self._running:
             return [path]
         self._called.add((body.start_byte, id(text)))
         outer, hidden = path.positional, path.local_names
@@ -304,9 +313,11 @@ class Interpreter:
         words = command.words[1:]
         path.positional = words
         path.local_names = set()
+        outside, self._running = self._running, self._running | {name}
         self._depth += 1
         paths = self._block([body], text, [path])
         self._depth -= 1
+        self._running = outside
         for after in paths:
             for local in after.local_names or ():
                 if local in before:

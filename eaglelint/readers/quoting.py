@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 _HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|(\\?[^\s;&|()<>'\"`$]+))")
 _DESCRIPTOR = re.compile(r"[0-9]+[<>]")
+_PLAIN = re.compile(r"[A-Za-z_./:+,@%-]+")
 _SETTING = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=", re.ASCII)
-_ARRAY = re.compile(r"[A-Za-z_]\w*\+?=\(")
 
 
 class Heredoc(NamedTuple):
@@ -189,8 +189,6 @@ def _opaque(source: str, index: int, end: int, word_start: bool) -> int:
         return close if source[close - 2 : close] == "))" else index
     if word_start and two == "[[" and source[index + 2 : index + 3].isspace():
         return _end_of_test(source, index + 2, end)
-    if word_start and (array := _ARRAY.match(source, index, end)):
-        return end_of_parenthesis(source, array.end(), end)
     return index
 
 
@@ -241,9 +239,18 @@ def mask(source: str) -> Masked:
         elif char == "<" and (after := pending.operator(source, index, end)):
             out.append("< " + "x" * (after - index - 2))
             index, word_start = after, False
-        elif word_start and (setting := _SETTING.match(source, index, end)) and not _ARRAY.match(source, index, end):
-            out.append(re.sub(r"[^\w=+]", "x", setting[0], flags=re.ASCII))
-            index, word_start = setting.end(), False
+        elif word_start and (setting := _SETTING.match(source, index, end)):
+            if source.startswith("(", setting.end()):
+                after = end_of_parenthesis(source, setting.end() + 1, end)
+                out.append("x" * (after - index))
+                index = after
+            else:
+                out.append(re.sub(r"[^\w=+]", "x", setting[0], flags=re.ASCII))
+                index = setting.end()
+            word_start = False
+        elif (plain := _PLAIN.match(source, index, end)) is not None:
+            out.append(plain[0])
+            index, word_start = plain.end(), False
         elif (after := _opaque(source, index, end, word_start)) > index:
             out.append("x" * (after - index))
             index, word_start = after, False

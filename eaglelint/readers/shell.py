@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from eaglelint.location import Location, MappedText
 from eaglelint.readers.commands import Command, Setting
@@ -34,22 +35,31 @@ def read_commands(
     outer language puts there. `script` is the path of the file when the text is a script of its own, which `$0` names.
     Text that can not be parsed is passed over; commands around it are read.
     """
+    if not variables and not insertions:
+        return list(_read_alone(text, script))
+    return Interpreter().read(Script(without_returns(text), insertions or {}), _scope(variables, script))
+
+
+@lru_cache(maxsize=16)
+def _read_alone(text: MappedText, script: str) -> tuple[Command | Setting, ...]:
+    """A script is read for several questions, one after the other; the last few are kept."""
+    return tuple(Interpreter().read(Script(without_returns(text)), _scope(None, script)))
+
+
+def _scope(variables: Mapping[str, Word] | None, script: str = "") -> Scope:
+    """A scope in which variables are set and exported."""
     scope = Scope(script=script)
     for name, word in (variables or {}).items():
         scope.variables[name] = Variable((word,))
         scope.exported.add(name)
-    return Interpreter().read(Script(without_returns(text), insertions or {}), scope)
+    return scope
 
 
 def run_words(
     words: Sequence[Word], where: Location, variables: Mapping[str, Word] | None = None
 ) -> list[Command | Setting]:
     """The commands that a list of words (an exec form) runs: the one that they are, or the script that they hold."""
-    scope = Scope()
-    for name, word in (variables or {}).items():
-        scope.variables[name] = Variable((word,))
-        scope.exported.add(name)
-    return Interpreter().read_words(Command(tuple(words), where), scope)
+    return Interpreter().read_words(Command(tuple(words), where), _scope(variables))
 
 
 def without_returns(text: MappedText) -> MappedText:

@@ -23,7 +23,9 @@ _LAUNCHER_MODULES = frozenset(
     {"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "coverage", "debugpy"}
 )
 #: Modules that are never a project's own.
-_TOOLS = frozenset({"pip", "venv", "virtualenv", "ensurepip", "http.server", "json.tool", "pytest", "build", "uv"})
+_TOOLS = frozenset(
+    {"pip", "venv", "virtualenv", "ensurepip", "http.server", "json.tool", "pytest", "unittest", "build", "uv"}
+)
 #: Programs that only speak of commands, look for them or end them.
 _SPEAKERS = re.compile(
     r"(?:p?kill(?:all)?|e?grep|pgrep|echo|printf|ps|which|type|man|cat|sed|awk|test|\[+|wait\w*|(?:die|log|info|warn\w*)"
