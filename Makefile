@@ -5,9 +5,8 @@ VENV ?= .venv
 PYTHON ?= $(shell for python in python3.11 python3 python3.13 python3.12 python3.14 python3.10 python; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$python" && break; done)
 
-BIN := $(VENV)/bin
+RUN := $(VENV)/bin/python -m
 READY := $(VENV)/.eaglelint-installed
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLE := examples/kimi-k25-wiring
 
 .DEFAULT_GOAL := help
@@ -19,34 +18,40 @@ help: ## This list
 
 demo: $(READY) ## Lint the example: a drafter that is served other states than it was trained on
 	@echo '$$ eaglelint check $(EXAMPLE)'
-	@$(BIN)/eaglelint check --exit-zero $(EXAMPLE)
+	@$(RUN) eaglelint check --exit-zero $(EXAMPLE)
 
 test: lint types ## Everything that must hold: lint, types, tests
-	$(BIN)/pytest
+	$(RUN) pytest
 
 lint: $(READY) ## ruff
-	$(BIN)/ruff check --quiet
+	$(RUN) ruff check --quiet
 
 types: $(READY) ## mypy, strict
-	$(BIN)/mypy --no-error-summary
+	$(RUN) mypy --no-error-summary
 
 bench: $(READY) ## How long eaglelint takes to start
-	$(BIN)/python benchmarks/startup.py
+	$(VENV)/bin/python benchmarks/startup.py
 
 build: $(READY) ## The wheel and the sdist, in dist/
-	$(BIN)/python -m build
+	$(RUN) build
 
 package-test: $(READY) ## Install the wheel, the sdist, a checkout and the pre-commit hook, each in an environment of its own
-	$(BIN)/pytest -m packaging tests/install
+	$(RUN) pytest -m packaging tests/install
 
 clean: ## Remove what can be made again, but for $(VENV)
 	rm -rf dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	find eaglelint tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# An environment that was half made, moved, or whose interpreter is gone is made anew; one that works is only completed.
+# The file says where this checkout was when the environment was completed. After a move, or when the interpreter is gone,
+# that does not count.
+ifneq ($(shell '$(VENV)/bin/python' -c pass 2>/dev/null && cat '$(READY)' 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+
+# An environment without a working pip is made anew; one that works is only completed.
 $(READY): pyproject.toml
 	@test -n '$(PYTHON)' || { echo 'no Python 3.10 or newer found: install one, or say PYTHON=...' >&2; exit 1; }
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { echo 'creating $(VENV)'; '$(PYTHON)' -m venv --clear '$(VENV)'; }
-	@echo "installing eaglelint and its tools in $(VENV)"
-	@$(PIP) install --editable '.[dev]'
-	@touch $@
+	@$(RUN) pip --version >/dev/null 2>&1 || { echo 'creating $(VENV)'; '$(PYTHON)' -m venv --clear '$(VENV)'; }
+	@echo 'installing eaglelint and its tools in $(VENV)'
+	@$(RUN) pip install --disable-pip-version-check --quiet --editable '.[dev]'
+	@echo '$(CURDIR)' > '$@'
