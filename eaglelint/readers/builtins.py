@@ -20,7 +20,7 @@ def _words(text: str) -> frozenset[str]:
 #: Programs that start nothing and set nothing.
 SILENT = _words(
     "curl wget grep egrep pgrep pkill kill sleep awk sed head tail tr cut sort wc date nproc nvidia-smi lsof ps which "
-    "uname hostname id mkdir rm cp mv ls find touch chmod chown tar jq git free df du scontrol squeue seq mktemp"
+    "uname hostname id mkdir rm cp mv ls find touch chmod chown tar jq free df du scontrol squeue seq mktemp"
 )
 #: Programs whose only effect is what they print.
 PRINTERS = _words("echo dirname basename pwd realpath readlink")

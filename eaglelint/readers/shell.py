@@ -31,6 +31,7 @@ def read_commands(
 ) -> list[Command | Setting]:
     """The commands that a shell text runs and the environment variables that it sets, in order.
 
+    Commands that start and set nothing (`builtins.SILENT`, `builtins.PRINTERS`) are left out.
     `variables` are set and exported before it starts. `insertions` maps single characters of the text to words that an
     outer language puts there. `script` is the path of the file when the text is a script of its own, which `$0` names.
     Text that can not be parsed is passed over; commands around it are read.
