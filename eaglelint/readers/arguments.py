@@ -64,12 +64,13 @@ def _option(grammar: Grammar, words: Sequence[Word], index: int, parsed: Parsed)
     spelling = match[1] if attached else match[0]
     name = grammar.name_of(spelling)
     place = word.place(0, len(spelling))
+    whose = word.value(0, len(spelling)).assumed
     if attached or word.content[match.end() :].startswith("="):
         start = len(spelling) if attached else match.end() + 1
-        _add(grammar, name, spelling, place, [word.slice(start, len(word.content))], parsed)
+        _add(grammar, name, spelling, place, [word.slice(start, len(word.content))], parsed, whose)
         return index
     values = _values(grammar, name, words, index, bool(parsed.positional))
-    _add(grammar, name, spelling, place, values, parsed)
+    _add(grammar, name, spelling, place, values, parsed, whose)
     return index + len(values)
 
 
@@ -89,32 +90,31 @@ def _values(grammar: Grammar, name: str, words: Sequence[Word], index: int, has_
     return found
 
 
-def _add(grammar: Grammar, name: str, spelling: str, place: Location, words: list[Word], parsed: Parsed) -> None:
-    """Add an argument, and one for each key of a JSON value."""
+def _add(
+    grammar: Grammar, name: str, spelling: str, place: Location, words: list[Word], parsed: Parsed, whose: str
+) -> None:
+    """Add an argument, and one for each key of a JSON value. `whose` default it is that it is given, or ""."""
+    inner: list[Argument] = []
     if not words:
-        parsed.arguments.append(Argument(name, spelling, Value(True, place), place))
-        return
-    value = words[0].value()
-    if len(words) > 1 or name in grammar.lists | grammar.integers:
+        value = Value(True, place)
+    elif len(words) > 1 or name in grammar.lists | grammar.integers:
         value = _listed(words)
         if name in grammar.integers:
             value = _integers(value)
-    elif "." in name and value.known:
-        value = value._replace(value=_typed(words[0].content))
-    elif words[0].content.lstrip().startswith("{") or name == "speculative_config":
-        try:
-            value, inner = json_arguments(name, words[0])
-        except DocumentError as error:
-            parsed.complete = parsed.complete and name != "speculative_config"
-            if name in grammar.json and words[0].known:
-                parsed.unreadable.append(Unreadable(error.where, f"the value of {spelling} is {error.reason}"))
-        else:
-            parsed.arguments.append(Argument(name, spelling, value, place))
-            parsed.arguments.extend(inner)
-            if name == "speculative_config" and not isinstance(value.value, dict) and not inner:
+    else:
+        value = words[0].value()
+        if "." in name and value.known:
+            value = value._replace(value=_typed(words[0].content))
+        elif words[0].content.lstrip().startswith("{") or name == "speculative_config":
+            try:
+                value, inner = json_arguments(name, words[0])
+            except DocumentError as error:
+                if name in grammar.json and words[0].known:
+                    parsed.unreadable.append(Unreadable(error.where, f"the value of {spelling} is {error.reason}"))
+            if name == "speculative_config" and not inner:
                 parsed.complete = False
-            return
-    parsed.arguments.append(Argument(name, spelling, value, place))
+    value = value._replace(assumed=value.assumed or whose)
+    parsed.arguments += [Argument(name, spelling, value, place), *inner]
 
 
 def _typed(content: str) -> Any:

@@ -236,6 +236,9 @@ def mask(source: str) -> Masked:
         elif source.startswith("<<<", index):
             out.append("<  ")
             index, word_start = index + 3, True
+        elif source.startswith("<>", index):
+            out.append("< ")
+            index, word_start = index + 2, True
         elif char == "<" and (after := pending.operator(source, index, end)):
             out.append("< " + "x" * (after - index - 2))
             index, word_start = after, False

@@ -171,6 +171,11 @@ class TestArguments:
         assert found.draft is not None
         assert (found.draft.value, found.draft.assumed) == ("heads/a", "default of $DRAFT")
 
+    def test_an_option_that_is_a_default_is_assumed(self) -> None:
+        argument = launch("sglang serve --model-path t ${CACHE:---disable-radix-cache}").get("disable_radix_cache")
+        assert argument is not None
+        assert (argument.value.value, argument.value.assumed) == (True, "default of $CACHE")
+
     def test_places(self) -> None:
         found = launch("set -e\nexec python3 -m sglang.launch_server \\\n  --model-path t \\\n  --tp-size=8\n")
         assert found.where[:3] == ("serve.sh", 2, 1)

@@ -141,6 +141,13 @@ class TestOrder:
     def test_locals_end_with_their_function(self) -> None:
         assert values("f() { local X=in; }\nX=out\nf\nshow $X") == ["out"]
 
+    def test_parameters_of_an_inner_script(self) -> None:
+        assert values("bash -c 'show \"$@\" \"$1\"' -- a 'b c'") == ["a", "b c", "a"]
+
+    def test_an_array_that_is_read_from_a_string(self) -> None:
+        assert values('IDS="1 17 32"\nread -r -a LIST <<< "$IDS"\nshow "${LIST[@]}"') == ["1", "17", "32"]
+        assert values('read -r LINE\nshow "$LINE"') == [None]
+
     def test_a_script_that_calls_itself_ends(self) -> None:
         assert commands("f() { show 1; f; }\nf")
 
