@@ -16,6 +16,7 @@ from eaglelint.analyser.target_values import LayerResult
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
+    Deferred,
     DictV,
     FuncV,
     ListV,
@@ -50,6 +51,9 @@ def _name(run: Interpreter, node: cst.Name, frame: Frame) -> V:
     if node.value in _CONSTANTS:
         return _CONSTANTS[node.value]
     value = frame.lookup(node.value)
+    if isinstance(value, Deferred):
+        value = run.world.used(run, value)
+        frame.rebind(node.value, value)
     if value is not MISSING:
         return value
     return run.objects.free_name(node.value, frame, node)

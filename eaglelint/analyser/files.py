@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.operations import as_text
@@ -184,6 +185,7 @@ def _literal(path: str) -> bool:
     return any(c.isalnum() for c in stem)
 
 
+@lru_cache(maxsize=100_000)
 def fits(wanted: str, written: str) -> bool:
     """Whether two paths with holes can be the same file: by their last parts, then by folders where both are known."""
     if not _overlap(_base(wanted), _base(written)):

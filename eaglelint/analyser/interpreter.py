@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 #: How a block of statements ended: None (ran through) or (kind, value).
 Flow = tuple[str, V] | None
 
-_MAX_STEPS = 400_000
+#: Steps that one module or one function that nothing calls may take (a loop over 94 layers takes some 10,000).
+_MAX_STEPS = 80_000
+#: Rounds of a `while` whose condition stays true.
+_MAX_ROUNDS = 300
 _MAX_CALLS = 40
 
 
@@ -67,10 +70,15 @@ class Interpreter:
         frame = module_frame(scope)
         scope.names.setdefault("__name__", "__main__" if not scope.loose else scope.dotted)
         scope.names.setdefault("__file__", scope.path)
+        spent, self.steps = self.steps, 0
         try:
             self.block(scope.tree.body, frame)
         except (OutOfFuel, RecursionError):
+            self.stack.clear()
+            self.journal.clear()
+            self.doubt.clear()
             self.rec.gave_up(scope)
+        self.steps = spent
 
     def call_function(self, func: FuncV, args: list[V], kwargs: dict[str, V]) -> V:
         """Run a function in scope with these arguments and give what it returns."""
@@ -313,7 +321,7 @@ class Interpreter:
         return None
 
     def _while(self, node: cst.While, frame: Frame) -> Flow:
-        for _ in range(2000):
+        for _ in range(_MAX_ROUNDS):
             self.tick()
             known = truth(expressions.evaluate(self, node.test, frame))
             if known is False:

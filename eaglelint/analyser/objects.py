@@ -17,6 +17,7 @@ from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer,
 from eaglelint.analyser.values import (
     MISSING,
     ClassV,
+    Deferred,
     DictV,
     External,
     Files,
@@ -263,7 +264,10 @@ class Objects:
 
     def _of_object(self, obj: Obj, name: str, frame: Frame, node: Any) -> V:
         if name in obj.attrs:
-            return obj.attrs[name]
+            found = obj.attrs[name]
+            if isinstance(found, Deferred):
+                found = obj.attrs[name] = self.run.world.used(self.run, found)
+            return found
         if obj.cls is not None:
             found = obj.cls.lookup(name)
             if isinstance(found, FuncV):

@@ -102,6 +102,32 @@ def _yields(node: cst.CSTNode) -> bool:
     return False
 
 
+#: Parts of names of which code that has to do with hidden states uses one.
+_INTERESTING = re.compile(
+    r"hidden|layers|hook|eagle|aux|capture|logits|lm_head|embed|states|torch_save|verifier|boundar|collective_rpc|"
+    r"save|load|safe_open|draft|specul|Engine$|^LLM$|Popen|subprocess|from_pretrained|model|layer|^cat$|concat|stack|"
+    r"replace|write",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=50_000)
+def interesting(node: cst.FunctionDef | cst.Lambda) -> bool:
+    """Whether a function uses any name, or short string, that speaks of hidden states, layers or drafters."""
+    stack: list[Any] = [node.body, node.params]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Name):
+            if _INTERESTING.search(current.value):
+                return True
+        elif isinstance(current, cst.SimpleString):
+            if len(current.value) < 60 and _INTERESTING.search(current.value):
+                return True
+        else:
+            stack.extend(kids(current))
+    return False
+
+
 def target_names(node: Any) -> list[str]:
     """The plain names that an assignment target binds, in order; "" for targets that are no names."""
     if isinstance(node, cst.Name):

@@ -47,7 +47,7 @@ def run_project(code: Code, facts: Facts, embedded: list[list[MappedText]], dept
 
 
 def _signature(saves: list[Saved]) -> list[tuple[Any, ...]]:
-    return [(s.path, s.format, s.where, _shape(s.value)) for s in saves]
+    return [(s.path, s.format, s.script, _shape(s.value)) for s in saves]
 
 
 def _shape(value: V, depth: int = 0) -> Any:
@@ -83,7 +83,7 @@ def _run_uncalled(run: Interpreter, world: World) -> None:
     """Functions and methods that no code in scope enters: something outside calls them."""
     for scope in [*world.scopes.values(), *world.loose]:
         for func in list(scope.functions):
-            if func.frame.function is None and id(func.node) not in run.entered:
+            if func.frame.function is None and id(func.node) not in run.entered and patterns.interesting(func.node):
                 _try(run, scope, func, [])
         for cls in list(scope.classes):
             _run_class(run, scope, cls)
@@ -91,6 +91,7 @@ def _run_uncalled(run: Interpreter, world: World) -> None:
 
 def _try(run: Interpreter, scope: ModuleScope, func: FuncV, args: list[V]) -> V:
     depth_of_stack = len(run.stack)
+    run.steps = 0
     try:
         return run.call_function(func, args, {})
     except (OutOfFuel, RecursionError):
@@ -104,7 +105,7 @@ def _try(run: Interpreter, scope: ModuleScope, func: FuncV, args: list[V]) -> V:
 
 def _run_class(run: Interpreter, scope: ModuleScope, cls: ClassV) -> None:
     methods = [m for m in cls.attrs.values() if isinstance(m, FuncV) and id(m.node) not in run.entered]
-    if not methods:
+    if not any(patterns.interesting(method.node) for method in methods):
         return
     obj = Obj(cls.name, cls, where=scope.spot(cls.node), outside=False)
     init = cls.lookup("__init__")
@@ -115,7 +116,7 @@ def _run_class(run: Interpreter, scope: ModuleScope, cls: ClassV) -> None:
         if isinstance(setter, FuncV) and id(setter.node) not in run.entered:
             _try(run, scope, replace(setter, bound=obj), [])
     for method in methods:
-        if id(method.node) in run.entered or method.name == "__init__":
+        if id(method.node) in run.entered or method.name == "__init__" or not patterns.interesting(method.node):
             continue
         static = "staticmethod" in method.decorators
         _try(run, scope, method if static else replace(method, bound=obj), [])

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser import gate
-from eaglelint.boundary import SAMPLED_DEPTHS
 from eaglelint.errors import UnreadableSource
 from eaglelint.facts import Facts, Unreadable
 from eaglelint.location import MappedText
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 _SHELLS = frozenset({"shell", "dockerfile", "makefile"})
 #: Code in the fragments of at most this many patch files is read.
 _MAX_PATCHES = 200
+#: N for which code is run when no target is known: two lists that agree for all of them are taken to be equal.
+_DEPTHS = (94, 61, 48, 36)
 
 
 def analyse(sources: Sequence[Source], facts: Facts) -> Iterator[object]:
@@ -26,8 +27,7 @@ def analyse(sources: Sequence[Source], facts: Facts) -> Iterator[object]:
     `facts` are what the other readers found: target configs, launches, commands, pins and environment settings.
     """
     embedded = list(_embedded(sources))
-    relevant = [source for source in sources if source.kind == "python" and _relevant(source)]
-    if not relevant and not embedded:
+    if not embedded and not any(source.kind == "python" and _relevant(source) for source in sources):
         return
     from eaglelint.analyser import launches, outcome
     from eaglelint.analyser.program import run_project
@@ -35,7 +35,7 @@ def analyse(sources: Sequence[Source], facts: Facts) -> Iterator[object]:
     from eaglelint.analyser.surroundings import project_depths
 
     code = Code(sources)
-    depths = project_depths(facts) or sorted(SAMPLED_DEPTHS, reverse=True)
+    depths = project_depths(facts) or list(_DEPTHS)
     runs = []
     for depth in depths:
         recorder, world = run_project(code, facts, embedded, depth)
@@ -53,7 +53,7 @@ def analyse(sources: Sequence[Source], facts: Facts) -> Iterator[object]:
 
 def _relevant(source: Source) -> bool:
     try:
-        return gate.relevant(source.data)
+        return gate.relevant(source.data, source.path)
     except UnreadableSource:
         return False
 

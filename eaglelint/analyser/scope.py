@@ -100,6 +100,16 @@ class Frame:
             frame = frame.parent
         return self.scope.names.get(name, MISSING)
 
+    def rebind(self, name: str, value: V) -> None:
+        """Give a name another value where it is bound."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.names:
+                frame.names[name] = value
+                return
+            frame = frame.parent
+        self.scope.names[name] = value
+
     def bind(self, name: str, value: V) -> None:
         """Bind a name here, or where `global` / `nonlocal` says."""
         if name in self.outer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser import gate
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from eaglelint.project import Source
 
 _MAX_BYTES = 1_500_000
+#: Above this size in all, only files that speak of capture itself are run; what they import is read when it is used.
+_MANY_BYTES = 1_000_000
 
 
 class Code:
@@ -35,13 +37,14 @@ class Code:
             self._by_name.setdefault(source.path.rsplit("/", 1)[-1], []).append(source.path)
 
     def relevant(self) -> Iterator[Source]:
-        """The Python files that pass the gate, in path order."""
-        for source in self.python:
-            try:
-                if gate.relevant(source.data):
-                    yield source
-            except UnreadableSource:
-                continue
+        """The Python files that pass the gate, in path order; of many only those that speak of capture itself.
+
+        Unit tests are left out: what they capture trains nobody.
+        """
+        passed = [s for s in self.python if not _is_test(s.path) and _passes(s, gate.relevant)]
+        if sum(len(source.data) for source in passed) > _MANY_BYTES:
+            passed = [source for source in passed if gate.central(source.data)]
+        yield from passed
 
     def parsed(self, path: str) -> Fragment | None:
         """The tree of a Python file, None when it can not be read (that is remembered as unreadable)."""
@@ -60,7 +63,7 @@ class Code:
         except UnreadableSource as error:
             self.unreadable.append(Unreadable(error.where, error.reason, True))
         except FragmentError as error:
-            self.unreadable.append(Unreadable(error.where, error.reason, gate.evidence(source.data)))
+            self.unreadable.append(Unreadable(error.where, error.reason, gate.evidence(source.data, source.path)))
         return None
 
     def fragment(self, text: MappedText) -> Fragment | None:
@@ -101,6 +104,18 @@ class Code:
         last = tail.rsplit("/", 1)[-1]
         fitting = [p for p in self._by_name.get(f"{last}.py", ()) if p.endswith(f"/{tail}.py")]
         return fitting[0] if len(fitting) == 1 and "/" in tail else None
+
+
+def _passes(source: Source, judge: Callable[[bytes, str], bool]) -> bool:
+    try:
+        return judge(source.data, source.path)
+    except UnreadableSource:
+        return False
+
+
+def _is_test(path: str) -> bool:
+    *folders, name = path.split("/")
+    return not {"tests", "test", "testing"}.isdisjoint(folders) or name.startswith("test_") or name.endswith("_test.py")
 
 
 class Locator:

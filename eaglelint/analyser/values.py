@@ -299,6 +299,16 @@ class External:
 
 
 @dataclass(frozen=True, slots=True)
+class Deferred:
+    """An import of a module of the project ("" as `name`) or of a name of one, not read before it is used."""
+
+    dotted: str
+    name: str
+    level: int
+    importer: ModuleScope
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """A method of a domain value, not called yet."""
 

@@ -17,6 +17,7 @@ from eaglelint.analyser.values import (
     MISSING,
     Choice,
     ClassV,
+    Deferred,
     External,
     FileText,
     FuncV,
@@ -74,19 +75,33 @@ class World:
     def module(self, run: Interpreter, dotted: str, importer: ModuleScope) -> V:
         """The value of an imported module."""
         path = self.code.resolve(dotted, importer.path, 0)
-        if path is not None and path != importer.path:
-            scope = self.load(run, path)
-            if scope is not None:
-                return Obj(dotted, attrs=scope.names, outside=False)
-        return External(dotted)
+        return Deferred(dotted, "", 0, importer) if path not in (None, importer.path) else External(dotted)
 
     def member(self, run: Interpreter, dotted: str, name: str, level: int, importer: ModuleScope) -> V:
-        """The value of `from dotted import name`."""
+        """The value of `from dotted import name`: read when it is used."""
+        path = self.code.resolve(dotted, importer.path, level)
+        inner = self.code.resolve(f"{dotted}.{name}" if dotted else name, importer.path, level)
+        if {path, inner} - {None, importer.path}:
+            return Deferred(dotted, name, level, importer)
+        return External(f"{dotted}.{name}" if dotted else name)
+
+    def used(self, run: Interpreter, import_: Deferred) -> V:
+        """What an import gives, now that it is used."""
+        if import_.name:
+            return self.imported(run, import_.dotted, import_.name, import_.level, import_.importer)
+        path = self.code.resolve(import_.dotted, import_.importer.path, 0)
+        scope = self.load(run, path) if path is not None else None
+        return Obj(import_.dotted, attrs=scope.names, outside=False) if scope is not None else External(import_.dotted)
+
+    def imported(self, run: Interpreter, dotted: str, name: str, level: int, importer: ModuleScope) -> V:
+        """The value of a name of another module; modules of the project are executed for it."""
         path = self.code.resolve(dotted, importer.path, level)
         if path is not None and path != importer.path:
             scope = self.load(run, path)
             if scope is not None and name in scope.names:
-                return scope.names[name]
+                found = scope.names[name]
+                passed_on = isinstance(found, Deferred) and found.importer is not importer
+                return self.used(run, found) if passed_on else found
         inner = self.code.resolve(f"{dotted}.{name}" if dotted else name, importer.path, level)
         if inner is not None and inner != importer.path:
             scope = self.load(run, inner)
@@ -110,7 +125,7 @@ class World:
     def instance(self, run: Interpreter, dotted: str, model: ModelV, site: CallSite) -> V:
         """An instance of the class with this dotted name (`package.module.Class` or `package.module:Class`)."""
         module, _, name = dotted.replace(":", ".").rpartition(".")
-        found = self.member(run, module, name, 0, site.frame.scope)
+        found = self.imported(run, module, name, 0, site.frame.scope)
         if not isinstance(found, ClassV):
             return Unknown(dotted)
         return Obj(found.name, found, attrs={"%model": model, "model_runner": model}, outside=False)
