@@ -130,7 +130,8 @@ class _Owner:
         return any(not self._other_target(index, target) for index in self._candidates)
 
     def _doubt(self, where: Location) -> None:
-        if len(self._candidates) > 1:
+        """Remember a capture that could be of several drafters; the draft configs that a trainer ships are none."""
+        if len(self._candidates) > 1 and any(self._heads[index].exported for index in self._candidates):
             places = self._doubts.setdefault(tuple(self._candidates), [])
             if all(place.path != where.path for place in places):
                 places.append(where)

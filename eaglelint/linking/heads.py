@@ -28,8 +28,9 @@ _PLACES = {
 class Head:
     """A drafter and the launches that serve it.
 
-    `guesses` says for a launch (by its place) why its link rests on an assumption. `settings` is its entry in the
-    configuration. The other fields are those of a `Pipeline`.
+    `folder` is the folder of its config.json, or the path of a config of another name. `guesses` says for a launch (by
+    its place) why its link rests on an assumption. `settings` is its entry in the configuration. The other fields are
+    those of a `Pipeline`.
     """
 
     name: str
@@ -44,6 +45,11 @@ class Head:
     launches: tuple[Launch, ...] = ()
     guesses: Mapping[Location, str] = field(default_factory=dict)
     settings: PipelineSettings | None = None
+
+    @property
+    def exported(self) -> bool:
+        """Whether its config is named as checkpoints name it."""
+        return self.config is not None and posixpath.basename(self.config.path) == "config.json"
 
     def value(self, pointer: str) -> Any:
         """A value of the drafter's config by JSON pointer; True for flags of a head whose config is not in scope."""
@@ -94,10 +100,11 @@ def _of_config(config: DrafterConfig, drafters: Sequence[DrafterConfig], setting
     own = next(
         (entry for entry in settings.pipeline if _is_drafter(entry.drafter, settings.inside(config.path), folder)), None
     )
+    place = folder if named else config.path
     return Head(
-        name=folder or config.path,
+        name=place or config.path,
         where=config.where,
-        folder=folder,
+        folder=place,
         config=config,
         method=config.method,
         id_lists=config.id_lists,
@@ -130,9 +137,6 @@ def _linked(launch: Launch, heads: Sequence[Head], targets: set[str], settings: 
     found = paths.resolve(outside, launch.where.path, [*folders, *targets])
     if found is not None:
         return folders.get(found), ""
-    by_file = next((i for i, head in enumerate(heads) if head.config and head.config.path == value), None)
-    if by_file is not None:
-        return by_file, ""
     if known_drafter(value) is not None and (paths.is_hub_id(value, folders) or only is None):
         return None, ""
     if paths.is_hub_id(value, folders):
