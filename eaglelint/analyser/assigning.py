@@ -9,7 +9,7 @@ import libcst as cst
 from eaglelint.analyser import calls, patterns
 from eaglelint.analyser.operations import binary
 from eaglelint.analyser.target_values import HFOutput, LayerResult
-from eaglelint.analyser.values import ListV, Obj, Plain, Tensor, Unknown, V
+from eaglelint.analyser.values import FileText, ListV, Obj, Plain, Tensor, Unknown, V
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
@@ -59,6 +59,8 @@ def _unpack(run: Interpreter, target: cst.Tuple | cst.List, value: V, frame: Fra
         after = len(elements) - star - 1
         middle = ListV(items[star : len(items) - after])
         items = [*items[:star], middle, *items[len(items) - after :]]
+    if isinstance(value, ListV) and value.open and items and isinstance(items[0], FileText):
+        items = [items[0]] * max(len(elements), len(items))  # the parts of a text that was split
     if items is None or len(items) < len(elements):
         known = items or []
         items = [*known, *(Unknown("unpacked") for _ in range(len(elements) - len(known)))]

@@ -96,7 +96,7 @@ def contains(container: V, item: V) -> V:
         where = container.where if isinstance(container, Unknown) else getattr(container, "where", None)
         return Unknown(str(reason), where, touched)
     if isinstance(item, Unknown) or _has_hole(item):
-        return Unknown("membership", None, False)
+        return Unknown("membership", None, isinstance(item, Unknown) and item.index)
     if any(not isinstance(i, Unknown) and type(i) is not Tensor and _same(i, item) for i in items):
         return True
     if is_open or any(isinstance(i, Unknown) for i in items):

@@ -38,24 +38,25 @@ def path_of(value: V) -> str:
     return as_text(value) if not isinstance(value, Unknown) else HOLE
 
 
-def snapshot(run: Interpreter, value: V, where: Any, depth: int = 0) -> V:
+def snapshot(run: Interpreter, value: V, where: Any, said: str, depth: int = 0) -> V:
     """A copy of a value as it is now, its states marked as saved here."""
     if depth > 12:
         return Unknown("nesting")
     if isinstance(value, LayerResult):
         value = run.objects.as_stream(value)
     if isinstance(value, Tensor):
-        return value.copied().step(where, "saved")
+        return value.copied().step(where, said)
     if isinstance(value, Fused):
-        return replace(value, parts=tuple(part.step(where, "saved") for part in value.parts))
+        return replace(value, parts=tuple(part.step(where, said) for part in value.parts))
     if isinstance(value, Stacked):
-        return replace(value, parts=tuple(part.step(where, "saved") for part in value.parts))
+        return replace(value, parts=tuple(part.step(where, said) for part in value.parts))
     if isinstance(value, ListV):
-        return ListV([snapshot(run, item, where, depth + 1) for item in value.items], value.open, value.note)
+        return ListV([snapshot(run, item, where, said, depth + 1) for item in value.items], value.open, value.note)
     if isinstance(value, tuple):
-        return tuple(snapshot(run, item, where, depth + 1) for item in value)
+        return tuple(snapshot(run, item, where, said, depth + 1) for item in value)
     if isinstance(value, DictV):
-        return DictV({k: snapshot(run, v, where, depth + 1) for k, v in value.items.items()}, value.open, value.note)
+        copies = {k: snapshot(run, v, where, said, depth + 1) for k, v in value.items.items()}
+        return DictV(copies, value.open, value.note)
     return value
 
 
@@ -75,7 +76,8 @@ def save(run: Interpreter, path: V, value: V, format: str, site: CallSite) -> No
             value = run.rec.labelled(run, value, name, "file", node, site.frame)
     run.rec.stored(run, value, site.node, site.frame, None)
     run.rec.saved(run, value, site.node, site.frame)
-    run.world.saves.append(Saved(text, format, snapshot(run, value, where), where, site.frame.scope.path))
+    copy = snapshot(run, value, where, f"saved to {shown(text)}")
+    run.world.saves.append(Saved(text, format, copy, where, scope.path))
 
 
 def _stem(path: str) -> str:
@@ -136,7 +138,7 @@ def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
     """What a file holds, by what the project's code writes to files whose names fit."""
     text = path_of(path)
     found = [s for s in run.world.known_saves if s.format == format and fits(text, s.path)]
-    exact = [s for s in found if _literal(text) and _literal(s.path) and HOLE not in _base(text)]
+    exact = [s for s in found if _literal(text) and _literal(s.path)]
     same = [s for s in found if _base(s.path) == _base(text) and _literal(text)]
     linked = same or exact or found
     with_states = [s for s in linked if holds_states(s.value)]
@@ -144,35 +146,41 @@ def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
     if not linked:
         return Unknown("file", site.frame.scope.spot(site.node))
     where = site.frame.scope.where(site.node) if with_states else None
-    return _read_back(linked, where, exact=bool(same or exact) or len(found) == 1)
+    return _read_back(linked, where, exact=bool(same or exact))
 
 
 def _read_back(saves: list[Saved], where: Any, exact: bool) -> V:
     values: list[V] = []
     for saved in saves:
-        value = _loaded(saved.value, where)
-        if isinstance(value, DictV):
-            value.origin = saved
+        value = _loaded(saved.value, where, f"loaded from {shown(saved.path)}")
+        if isinstance(value, DictV) and exact:
+            value.origin = saved  # a key that it lacks is missing for certain
         values.append(value)
     if len(values) == 1:
         return values[0]
     return Choice(tuple(values), exact)
 
 
-def _loaded(value: V, where: Any) -> V:
+def _loaded(value: V, where: Any, said: str) -> V:
     if isinstance(value, Tensor):
-        return value.copied().step(where, "loaded")
+        return value.copied().step(where, said)
     if isinstance(value, Fused | Stacked):
-        return replace(value, parts=tuple(part.step(where, "loaded") for part in value.parts))
+        return replace(value, parts=tuple(part.step(where, said) for part in value.parts))
     if isinstance(value, ListV):
-        return ListV([_loaded(item, where) for item in value.items], value.open, value.note)
+        return ListV([_loaded(item, where, said) for item in value.items], value.open, value.note)
     if isinstance(value, tuple):
-        return tuple(_loaded(item, where) for item in value)
+        return tuple(_loaded(item, where, said) for item in value)
     if isinstance(value, DictV):
-        return DictV({k: _loaded(v, where) for k, v in value.items.items()}, value.open, value.note)
+        return DictV({k: _loaded(v, where, said) for k, v in value.items.items()}, value.open, value.note)
     if isinstance(value, Plain):
         return Plain(new_storage(), value.what)
     return value
+
+
+def shown(path: str) -> str:
+    """The last part of a path as it stands in a message: `data_*.pt`; "a file" when nothing of it is known."""
+    name = re.sub(f"{HOLE}+", "*", _base(path))
+    return name if any(c.isalnum() for c in name) else "a file"
 
 
 def _base(path: str) -> str:

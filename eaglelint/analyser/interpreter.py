@@ -295,7 +295,8 @@ class Interpreter:
         patterns.prepare_stream(self, node, iterable, frame)
         unseen = patterns.unseen_stream(self, node, iterable, frame)
         if items is None:
-            item = Unknown(patterns.element_reason(iterable, node.iter), frame.scope.spot(node.iter))
+            layers = patterns.calls_layers(node)
+            item = Unknown(patterns.element_reason(iterable, node.iter), frame.scope.spot(node.iter), layers)
             assigning.assign(self, node.target, item, frame, None)
             flow = self.statement(node.body, frame)
             if flow is not None and flow[0] == "return":

@@ -242,6 +242,8 @@ def _choose(run: Interpreter, owner: Choice, key: V, frame: Frame, node: Any) ->
 def set_item(run: Interpreter, owner: V, key: V, value: V, frame: Frame, node: Any) -> None:
     """owner[key] = value"""
     if isinstance(owner, External) and owner.path == "os.environ":
+        if isinstance(key, str) and HOLE not in key:
+            run.world.set_here[key] = value if isinstance(value, str) and HOLE not in value else Unknown(f"${key}")
         return
     value = run.rec.stored(run, value, node, frame, owner)
     if isinstance(owner, DictV):

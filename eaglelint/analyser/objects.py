@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import items, patterns
-from eaglelint.analyser.operations import with_state
+from eaglelint.analyser.operations import concatenate, with_state
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     MISSING,
@@ -194,6 +194,10 @@ class Objects:
         found = self.run.world.star_name(name, frame.scope)
         if found is not MISSING:
             return found
+        if frame.scope.loose and name.endswith("start_layer"):
+            return RankStart(0)
+        if frame.scope.loose and (name.endswith("end_layer") or name in patterns.DEPTH_NAMES):
+            return self.run.depth_of(self.anonymous(frame))
         if name in ("self", "model") and frame.scope.loose:
             made = Obj(name, attrs={"%model": self.anonymous(frame)})
             frame.scope.names[name] = made
@@ -433,11 +437,15 @@ class Objects:
     def patched_sum(self, left: V, right: V) -> V:
         """text + text where one of them is the text of a file that is being patched."""
         for value, other, kind in ((left, right, "append"), (right, left, "prepend")):
-            if isinstance(value, FileText):
-                if isinstance(other, FileText):
-                    more = tuple(edit for edit in other.edits if not any(edit is known for known in value.edits))
-                    return replace_edits(value, (*value.edits, *more))
-                return replace_edits(value, (*value.edits, (kind, "", other)))
+            if not isinstance(value, FileText):
+                continue
+            if isinstance(other, FileText):
+                more = tuple(edit for edit in other.edits if not any(edit is known for known in value.edits))
+                return replace_edits(value, (*value.edits, *more))
+            last = value.edits[-1] if value.edits else None
+            if last is not None and last[0] == kind == "append" and isinstance(other, str) and isinstance(last[2], str):
+                return replace_edits(value, (*value.edits[:-1], (kind, "", concatenate([last[2], other]))))
+            return replace_edits(value, (*value.edits, (kind, "", other)))
         return Unknown("text")
 
 

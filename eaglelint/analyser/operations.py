@@ -151,7 +151,7 @@ def elements(run: Interpreter, value: V) -> list[V] | None:
             if found is not None:
                 return found
     if isinstance(value, Stacked):
-        return [value]
+        return list(value.parts) if value.axis == 0 else [value]
     return None
 
 

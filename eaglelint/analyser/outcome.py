@@ -21,6 +21,7 @@ _TRAINING = re.compile(
     r"train|data|feature|collect|dump|extract|sample|batch|loss|distil|online|cache|fit|gather", re.IGNORECASE
 )
 #: Bits of a float type that a dump may narrow a state to.
+_SAID = re.compile(r"(boundary|named|saved to|loaded from|entry) (\S+)( .*)?")
 _WIDTH = {"float8_e4m3fn": 8, "float8_e5m2": 8, "int8": 8, "float16": 16, "half": 16, "bfloat16": 16, "float32": 32}
 
 
@@ -87,12 +88,28 @@ def _target(parts: Iterable[Tensor]) -> Value | None:
 def trace(parts: Iterable[Tensor]) -> tuple[Step, ...]:
     """The steps of several states, interleaved without repeats, in data-flow order."""
     columns = [part.trace for part in parts]
-    steps: list[Step] = []
+    steps: dict[Location, list[str]] = {}
     for row in range(max((len(column) for column in columns), default=0)):
         for column in columns:
-            if row < len(column) and not any(s.where == column[row].where for s in steps):
-                steps.append(column[row])
-    return tuple(steps[:24])
+            if row < len(column):
+                texts = steps.setdefault(column[row].where, [])
+                if column[row].what not in texts:
+                    texts.append(column[row].what)
+    return tuple(Step(where, together(texts)) for where, texts in list(steps.items())[:24])
+
+
+def together(texts: list[str]) -> str:
+    """What happened at one place to several states: "boundaries 3, 31 captured" for "boundary 3 captured", ..."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for text in texts:
+        match = _SAID.fullmatch(text)
+        key = (match[1], (match[3] or "").strip()) if match is not None else (text, "")
+        said.setdefault(key, []).append(match[2] if match is not None else "")
+    words = []
+    for (before, after), values in said.items():
+        first = "boundaries" if before == "boundary" and len(values) > 1 else before
+        words.append(" ".join(word for word in (first, ", ".join(v for v in values if v), after) if word))
+    return ", ".join(words)
 
 
 def _notes(parts: Iterable[Tensor], note: str) -> str:
@@ -165,7 +182,7 @@ def _dropped(joined: Joined, where: Location) -> Iterator[Defect]:
         yield Defect("concat-drops-wrong-state", where, {**details, "dropped": boundaries}, trace(cut))
         return
     last = joined.parts[-1]
-    loaded = any(step.what == "loaded" for step in last.trace)
+    loaded = any(step.what.startswith("loaded") for step in last.trace)
     if loaded and last.state.normed and last.state.boundary == last.depth and len(joined.parts) > 2:
         yield Defect("concat-drops-wrong-state", where, {**details, "kept_final": True}, trace(joined.parts[-1:]))
 

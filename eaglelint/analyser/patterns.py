@@ -199,6 +199,11 @@ def loose_loop(tree: cst.Module) -> tuple[str, list[str]] | None:
     return counter, names
 
 
+def calls_layers(node: cst.For) -> bool:
+    """Whether the body of a loop calls a layer."""
+    return bool(_layer_calls(node.body, set(target_names(node.target))))
+
+
 def unseen_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -> tuple[str, str] | None:
     """The stream (and its residual, or "") of a layer loop in a fragment that ends before the layer is called."""
     if not frame.scope.loose or frame.function is not None or _layer_calls(node.body, set(target_names(node.target))):

@@ -162,6 +162,7 @@ def _run_patches(run: Interpreter, world: World) -> None:
             if isinstance(new, SourceStr) and new.strip():
                 pieces.append(new.mapped)
                 note = note or new.note
+        pieces.sort(key=lambda piece: piece.text[:1].isspace())  # module-level code comes before what uses it
         if pieces:
             _run_pieces(run, world, pieces, path, note)
 

@@ -51,6 +51,7 @@ class World:
         self.outside: dict[str, V] = {}
         self.scopes: dict[str, ModuleScope] = {}
         self.loose: list[ModuleScope] = []
+        self.set_here: dict[str, V] = {}
         self.hints: dict[str, dict[str, V]] = {}
         self._loading: set[str] = set()
 
@@ -153,6 +154,8 @@ class World:
         where = frame.scope.spot(node)
         if not isinstance(key, str) or HOLE in key:
             return Unknown("environment variable", where)
+        if key in self.set_here:
+            return self.set_here[key]
         given = [s.value for s in self.facts.environment if s.name == key]
         for run in self.facts.runs:
             given += [value for name, value in run.environment if name == key]
@@ -160,7 +163,7 @@ class World:
         if len(values) == 1 and all(v.known for v in given):
             note = next((v.assumed for v in given if v.assumed), "")
             return with_note(values.pop(), note)
-        if values or default is MISSING_DEFAULT or default is None:
+        if values or default is MISSING_DEFAULT or default is None or default == "":
             return Unknown(f"${key}", where)
         return with_note(default, f"default of ${key}")
 
