@@ -25,10 +25,10 @@ class Pipeline:
     """Everything that belongs to one drafter.
 
     `name` is its folder (the path of a config that is not called config.json) or Hub id, "" for code that belongs to no
-    drafter. `drafter` is its config, None for a head that is known only by its Hub id; `published` what is known of such
-    a head. `method` is the kind of head. `id_lists` are the ids that it declares, in file order; `declared` is False
-    when it is not known which. `template` marks a config that is no checkpoint's (the draft config of a training run
-    beside an exported head), and `served_elsewhere` a drafter without a launch in a project that serves another one.
+    drafter. `drafter` is its config, None for a head that is known only by its Hub id; `published` what is known of
+    such a head. `method` is the kind of head. `id_lists` are the ids that it declares, in file order; `declared` is
+    False when it is not known which. `template` marks a config that is no checkpoint's (the draft config of a training
+    run beside an exported head), and `served_elsewhere` a drafter without a launch in a project that serves another.
     """
 
     name: str

@@ -168,6 +168,13 @@ class TestReleases:
         world.pin("sglang", "==0.5.9")
         assert self.releases(world) == ["==0.5.9"]
 
+    def test_a_head_beside_a_served_one_is_in_no_engine(self, world: Any):
+        two(world)
+        world.pin("sglang", "==0.5.9")
+        world.pin("vllm", "==0.28.0")
+        world.sglang("a/head")
+        assert by_name(world, "b/head").servings == ()
+
     def test_an_engine_that_only_extracts_is_no_serving_engine(self, world: Any):
         world.drafter([1, 17, 32])
         world.pin("sglang", "==0.5.9")
@@ -180,6 +187,19 @@ class TestEvidence:
         world.drafter([1, 17, 32])
         world.trained([2, 18, 33], 36)
         assert world.pipeline().training.at(36) == (2, 18, 33)
+
+    def test_is_the_exported_heads_and_not_the_draft_configs_that_training_began_with(self, world: Any):
+        world.drafter([1, 17, 32])
+        world.drafter([1, 17, 32], path="train/draft.json")
+        world.trained([2, 18, 33], 36)
+        assert by_name(world, "head").training is not None
+        assert by_name(world, "train/draft.json").training is None
+
+    def test_is_not_that_of_a_head_of_another_kind(self, world: Any):
+        world.drafter([1, 17, 32])
+        world.drafter(None, path="medusa/config.json", method="medusa")
+        world.trained([2, 18, 33], 36)
+        assert by_name(world, "head").training is not None
 
     def test_of_another_target_is_nobodys(self, world: Any):
         from eaglelint.facts import Value

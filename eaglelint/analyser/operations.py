@@ -14,6 +14,7 @@ from eaglelint.analyser.values import (
     Choice,
     DictV,
     Files,
+    FileText,
     Fused,
     Index,
     ListV,
@@ -182,6 +183,8 @@ def binary(run: Interpreter, op: str, left: V, right: V) -> V:
         return PathV(_joined(as_text(left), right.text))
     if op == "Add" and isinstance(left, str) and isinstance(right, str):
         return concatenate([left, right])
+    if op == "Add" and isinstance(left, FileText) and isinstance(right, FileText):
+        return run.objects.patched_sum(left, right)
     if op == "Add" and (isinstance(left, str) or isinstance(right, str)):
         if isinstance(left, Unknown | Obj) or isinstance(right, Unknown | Obj):
             return concatenate([as_text(left), as_text(right)])

@@ -90,9 +90,8 @@ class _Owner:
         self._settings = settings
         self._targets: list[Target | None] = [self._target(head) for head in heads]
         local = [index for index, head in enumerate(heads) if head.config is not None and not head.template]
-        served = [index for index in local if heads[index].launches]
         drafting = [index for index in local if heads[index].method not in ("unknown", "mtp", "medusa")]
-        self._candidates = served if len(served) == 1 and len(drafting) == 1 else drafting or local
+        self._candidates = drafting or local
         self._files = self._by_file()
         self._doubts: dict[tuple[int, ...], list[Location]] = {}
 

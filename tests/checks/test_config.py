@@ -107,6 +107,16 @@ class TestImpossible:
         served(world, [-1, 17, 32], "==0.5.14", 36, "LlamaForCausalLM")
         assert "boundary 0" in world.finding("EGL203").message
 
+    def test_the_last_boundary_in_a_part_of_a_pinned_range_is_another_rules(self, world: Any):
+        served(world, [24, 30, 36], ">=0.5.16,<0.5.19", 36, "GptOssForCausalLM")
+        assert not world.findings("EGL203")
+
+    def test_the_last_boundary_in_a_part_of_an_open_range_is_a_warning(self, world: Any):
+        served(world, [24, 30, 36], ">=0.5.16", 36, "GptOssForCausalLM")
+        found = world.finding("EGL203")
+        assert found.severity == "warning"
+        assert "SGLang 0.5.16" in found.message
+
     def test_an_id_that_stands_twice(self, world: Any):
         served(world, [1, 17, 17], "==0.5.14")
         assert "17 stands more than once" in world.finding("EGL203").message

@@ -129,7 +129,56 @@ def test_a_capture_alone_is_evidence_without_the_verifiers_state(world: Any):
     world.pin("sglang", "==0.5.14")
     world.sglang()
     world.captured([2, 18, 33, 36], 36)
-    assert "captured at dump.py:7" in world.finding("EGL401").message
+    found = world.finding("EGL401")
+    assert "trained on boundaries 2, 18, 33 (captured at dump.py:7)" in found.message
+    assert "[1, 17, 32]" in found.fix.description
+
+
+def test_a_capture_alone_may_hold_a_fourth_auxiliary_state(world: Any):
+    world.drafter([24, 30, 33, 36])
+    world.target(36, architecture="GptOssForCausalLM")
+    world.pin("sglang", "==0.5.20")
+    world.sglang()
+    world.captured([24, 30, 33, 36], 36)
+    assert not world.findings("EGL401")
+
+
+def test_a_capture_that_only_feeds_a_runtime_says_nothing_of_the_training(world: Any):
+    served(world, [1, 17, 32], "==0.5.14", [5, 6, 7], purpose="runtime")
+    world.captured([5, 6, 7], 36)
+    assert not world.findings("EGL401")
+
+
+def test_a_release_newer_than_the_tables_proves_nothing(world: Any):
+    served(world, [2, 18, 33], "==9.9.9", [2, 18, 33])
+    found = world.finding("EGL401")
+    assert (found.severity, found.confidence) == ("warning", "likely")
+
+
+def test_a_likely_capture_is_at_most_a_warning(world: Any):
+    served(world, [2, 18, 33], "==0.5.14", [2, 18, 33], confidence="likely")
+    assert world.finding("EGL401").severity == "warning"
+
+
+def test_a_pinned_range_in_which_the_first_releases_read_no_ids(world: Any):
+    served(world, [3, 17, 31], ">=0.4.8,<0.5", [4, 18, 32], architecture="LlamaForCausalLM")
+    found = world.finding("EGL401")
+    assert found.severity == "warning"
+    assert "captures its default boundaries 2, 18, 33" in found.message
+
+
+def test_an_unpinned_engine_is_not_held_to_releases_that_read_no_ids(world: Any):
+    served(world, [3, 17, 31], "", [4, 18, 32], architecture="LlamaForCausalLM")
+    assert not world.findings("EGL401")
+
+
+def test_a_head_whose_capture_is_switched_off_is_not_judged_by_its_ids(world: Any):
+    world.drafter([2, 18, 33], more={"eagle_config": {"use_aux_hidden_state": False}})
+    world.target(36)
+    world.pin("sglang", "==0.5.14")
+    world.trained([2, 18, 33], 36)
+    world.sglang()
+    assert not world.findings()
 
 
 def test_the_same_boundaries_in_two_conventions_are_right_for_two_engines(world: Any):

@@ -85,3 +85,10 @@ def test_nested_ids_are_not_seen_by_vllms_second_runner(world: Any):
 def test_releases_nobody_pinned_are_not_this_rules(world: Any):
     served(world, [3, 17, 31], NESTED, "", "LlamaForCausalLM")
     assert not world.findings("EGL204")
+
+
+def test_a_published_head_is_no_proof_of_where_its_ids_stand(world: Any):
+    world.pin("sglang", "==0.5.16")
+    world.sglang("deepseek-ai/eagle3_qwen3_8b_ttt7", "Qwen/Qwen3-8B")
+    found = world.finding("EGL204")
+    assert (found.severity, found.confidence) == ("warning", "likely")
