@@ -16,12 +16,9 @@ from eaglelint.settings import PipelineSettings, Settings, matches
 #: Algorithms of the record of published drafters whose heads take auxiliary states as EAGLE-3 does.
 _EAGLE3 = ("eagle3", "eagle3.1")
 
-#: Where the configs of EAGLE-3 heads hold their ids, by the place that the record of a published head gives.
-_PLACES = {
-    "nested": ("/eagle_config/eagle_aux_hidden_state_layer_ids",),
-    "top_level": ("/eagle_aux_hidden_state_layer_ids",),
-    "both": ("/eagle_config/eagle_aux_hidden_state_layer_ids", "/eagle_aux_hidden_state_layer_ids"),
-}
+#: Where the configs of EAGLE-3 heads usually hold their ids.
+_NESTED = "/eagle_config/eagle_aux_hidden_state_layer_ids"
+_TOP_LEVEL = "/eagle_aux_hidden_state_layer_ids"
 
 
 @dataclass(frozen=True)
@@ -173,4 +170,6 @@ def _published_ids(known: KnownDrafter, where: Location) -> tuple[LayerIds, ...]
     """The ids that the config of a published head declares; () when it declares none or the place is not known."""
     if known.ids is None or known.algorithm not in _EAGLE3:
         return ()
-    return tuple(LayerIds(pointer, known.ids, where) for pointer in _PLACES.get(known.ids_place, ()))
+    own = known.key if known.key.count("/") == 1 else _TOP_LEVEL
+    places = {"nested": (_NESTED,), "top_level": (own,), "both": (_NESTED, own)}.get(known.ids_place, ())
+    return tuple(LayerIds(pointer, known.ids, where) for pointer in places)

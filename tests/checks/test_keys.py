@@ -92,3 +92,4 @@ def test_a_published_head_is_no_proof_of_where_its_ids_stand(world: Any):
     world.sglang("deepseek-ai/eagle3_qwen3_8b_ttt7", "Qwen/Qwen3-8B")
     found = world.finding("EGL204")
     assert (found.severity, found.confidence) == ("warning", "likely")
+    assert "`target_layer_ids` at the top level" in found.message
