@@ -245,7 +245,8 @@ class Assembly:
     """Auxiliary states put side by side in one tensor: the columns of fc, in this order.
 
     `purpose`: "training", "runtime" (a home-made engine or benchmark) or "unknown". `trace` runs from the capture over
-    files and names to the concatenation. `ordered` is False when the order can not be told.
+    files and names to the concatenation; `columns` holds the same for each column alone, as far as it is known.
+    `ordered` is False when the order can not be told.
     """
 
     where: Location
@@ -258,6 +259,7 @@ class Assembly:
     target: Value | None = None
     drafter: str = ""
     preset: Location | None = None
+    columns: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,7 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
                 trace=trace(sample),
                 assumed=note,
                 target=_target(sample),
+                columns=tuple(part.trace for part in sample),
             )
         yield from _dropped(joined, where)
         yield from _early(joined, where)
