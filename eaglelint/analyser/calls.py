@@ -20,9 +20,11 @@ from eaglelint.analyser.values import (
     Method,
     Obj,
     Partial,
+    Plain,
     Tensor,
     Unknown,
     V,
+    new_storage,
     with_note,
 )
 
@@ -78,6 +80,13 @@ def call(run: Interpreter, node: cst.Call, frame: Frame) -> V:
 def invoke(run: Interpreter, func: V, site: CallSite) -> V:
     """Call a value of any kind."""
     run.tick()
+    if patterns.names_head(site.node.func) and not isinstance(func, FuncV | ClassV | External):
+        state = models.stream_argument([*site.args, *site.kwargs.values()])
+        if state is not None:
+            run.rec.to_head(run, state, site.node, site.frame)
+            return Plain(new_storage(), "logits")
+    if patterns.names_norm(site.node.func) and isinstance(func, Unknown | Obj) and getattr(func, "cls", None) is None:
+        return models.call_module(run, Module("norm", models.model_of_arguments(run, func, site)), site)
     if isinstance(func, FuncV):
         return run.call_function(func, site.args, site.kwargs)
     if isinstance(func, External):

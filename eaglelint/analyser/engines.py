@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import models
+from eaglelint.analyser import models, patterns
 from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.target_values import ConfigV, ModelV, Module
 from eaglelint.analyser.values import (
@@ -52,9 +52,6 @@ _RUNS = frozenset(
         "forward_batch_generation",
     }
 )
-_SETTERS = frozenset(
-    {"set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers"}
-)
 _NOT_MODELS = ("tokenizer", "processor", "featureextractor", "generationconfig", "imageprocessor")
 
 
@@ -90,9 +87,7 @@ def _from_pretrained(run: Interpreter, site: CallSite) -> V:
 
 def _path(site: CallSite) -> str:
     """The dotted path by which something from outside was called, through the names of this frame."""
-    from eaglelint.analyser.patterns import dotted
-
-    text = dotted(site.node.func)
+    text = patterns.dotted(site.node.func)
     root, _, rest = text.partition(".")
     value = site.frame.lookup(root)
     if isinstance(value, External):
@@ -186,7 +181,7 @@ def model_method(run: Interpreter, model: ModelV, name: str, site: CallSite) -> 
         return Module("lm_head", model)
     if name in ("get_decoder", "get_model", "get_base_model", "unwrap"):
         return model
-    if name in _SETTERS:
+    if name in patterns.SETTERS:
         return _setter(run, model, name, site)
     if name == "collective_rpc":
         return _rpc(run, model, site)

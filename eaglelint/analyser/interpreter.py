@@ -216,6 +216,7 @@ class Interpreter:
         if known is True:
             return self.statement(node.body, frame)
         if known is False:
+            self.rec.passed_over(node, frame)
             return self.statement(node.orelse, frame) if node.orelse is not None else None
         doubt = condition if isinstance(condition, Unknown) else Unknown("condition")
         return self._both(node.body, node.orelse, frame, doubt)

@@ -82,6 +82,8 @@ def item(run: Interpreter, owner: V, key: V, frame: Frame, node: Any) -> V:
             return owner[key]
         except IndexError:
             return Unknown("range")
+    if isinstance(owner, Unknown) and isinstance(key, str):
+        return run.world.by_key(str(key), owner)
     return owner if isinstance(owner, Unknown) else Unknown("item")
 
 
@@ -113,6 +115,7 @@ def _of_dict(run: Interpreter, owner: DictV, key: V, frame: Frame, node: Any) ->
                 return with_note(owner.items[key], owner.note)
         except TypeError:
             return Unknown("key")
+        run.rec.outer_config(run, owner, key, node, frame)
         if owner.origin is not None and not owner.open and isinstance(key, str):
             run.rec.missing_key(run, owner, key, node, frame)
             return Unknown(f"key {key}")

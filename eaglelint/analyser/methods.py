@@ -168,6 +168,8 @@ def _dict_method(run: Interpreter, owner: DictV, name: str, site: CallSite) -> V
             run.touch(owner)
             owner.items[key] = default
             return default
+        if not present and name == "get":
+            run.rec.outer_config(run, owner, key, site.node, site.frame)
         if owner.open or isinstance(key, Unknown):
             return default if default is not None and len(site.args) > 1 else Unknown(f"key {key}")
         return default

@@ -78,10 +78,20 @@ def call_module(run: Interpreter, module: Module, site: CallSite) -> V:
     second = any(isinstance(v, Tensor) and v.state.part == "residual" for v in values) or (
         len(values) >= 2 and any(v is not state for v in values[1:2])
     )
+    if state.state.normed and state.state.boundary == depth:
+        run.rec.normed_again(run, state, site.node, site.frame)
     total = with_state(state, part="stream")
     inner = state.state.boundary != depth
     normed = Plain(new_storage(), "normed") if inner else with_state(total, normed=True)
     return (normed, total) if second else normed
+
+
+def model_of_arguments(run: Interpreter, func: V, site: CallSite) -> ModelV:
+    """The model whose norm or head is called: that of the state it is given, else that of the object it belongs to."""
+    state = stream_argument([*site.args, *site.kwargs.values()])
+    if state is not None and state.model is not None:
+        return state.model
+    return run.objects.model_of(func) if isinstance(func, Obj) else run.objects.anonymous(site.frame)
 
 
 def run_model(run: Interpreter, model: ModelV, site: CallSite) -> V:

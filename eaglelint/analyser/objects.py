@@ -77,6 +77,10 @@ _INNER = frozenset(
 _CONFIGS = frozenset({"config", "hf_config", "model_config", "hf_text_config", "text_config", "llm_config", "cfg"})
 _NESTED = frozenset({"text_config", "llm_config", "language_config", "hf_text_config", "get_text_config"})
 _MODEL_WORDS = ("model", "target", "decoder", "llm", "verifier", "teacher", "runner", "engine", "base")
+#: Parameter names that say nothing of which saved tensor they take.
+_GENERIC = frozenset(
+    {"hidden_states", "hidden_state", "hidden", "h", "x", "input", "inputs", "states", "target", "output"}
+)
 _KEPT = frozenset({"data", "T", "mT"})
 _TENSOR_FACTS = frozenset({"shape", "dtype", "device", "ndim", "is_cuda", "grad", "requires_grad", "names"})
 
@@ -183,7 +187,8 @@ class Objects:
             return Obj(name, attrs={"%model": model}, where=frame.scope.spot(node))
         if lowered in _CONFIGS or lowered.endswith("_config"):
             return ConfigV(self.anonymous(frame))
-        return Unknown(name, frame.scope.spot(node))
+        unknown = Unknown(name, frame.scope.spot(node))
+        return self.run.world.by_key(name, unknown) if lowered not in _GENERIC else unknown
 
     def free_name(self, name: str, frame: Frame, node: Any) -> V:
         """A name that nothing in scope binds."""
@@ -404,6 +409,7 @@ class Objects:
             elif isinstance(value, Unknown) or (isinstance(value, Obj) and value.cls is None and name not in _CONFIGS):
                 return
         owner.attrs[name] = value
+        self.run.rec.wrote(self.run, name, value, node, frame)
         if isinstance(owner, ModelV) and name == "forward":
             self.run.world.hooked(self.run, owner)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from eaglelint.analyser.patterns import attributes_read
 from eaglelint.analyser.recorder import Flaw, Joined, Named, Recorder, Store, Test
 from eaglelint.analyser.scope import ModuleScope, place
 from eaglelint.analyser.values import Tensor
@@ -282,6 +283,9 @@ def _flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
         if counts[key] == len(runs) and flaw.kind != "index-out-of-range" and related(flaw.scope):
             yield Defect(flaw.kind, flaw.where, flaw.details, flaw.related)
     yield from _unreachable(runs)
+    yield from _mixed(runs)
+    yield from _inert(runs)
+    yield from _norms(runs)
     yield from _casts(runs)
 
 
@@ -303,6 +307,55 @@ def _unreachable(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
             missed, test = found[0]
             details = {"ids": missed, "all": list(test.ids), "highest": max(test.seen), "depth_known": len(runs) == 1}
             yield Defect("unreachable-layer", where, details, (), "likely" if test.note else "proven")
+
+
+def _mixed(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
+    """One list of ids that drives a capture before the layer call and another after it."""
+    seen: set[int] = set()
+    tests = [t for t in runs[0][1].tests.values() if t.offsets and related(t.scope)] if runs else []
+    for first in tests:
+        for second in tests:
+            if first is second or first.container is not second.container or id(first.container) in seen:
+                continue
+            if len(first.offsets) == len(second.offsets) == 1 and set(first.offsets) != set(second.offsets):
+                seen.add(id(first.container))
+                pairs = [(min(t.offsets), next(iter(t.offsets.values())), t) for t in (first, second)]
+                details = {"ids": list(first.ids), "offsets": [offset for offset, _, _ in pairs]}
+                steps = [Step(where, f"id i is boundary i{f' + {offset}' if offset else ''} here")
+                         for offset, where, _ in pairs]
+                yield Defect("capture-before-after-mixed", second.where, details, tuple(steps))
+
+
+def _inert(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
+    """A setter that writes what no forward in scope reads, while the capture waits for something else."""
+    if not runs:
+        return
+    recorder = runs[0][1]
+    read = {path: attributes_read(scope.tree) for path, scope in recorder.scopes.items()}
+    for name, writes in recorder.written.items():
+        if any(name in names for names in read.values()):
+            continue
+        where, value, scope = writes[0]
+        waiting = [(place, flag) for place, (flag, other) in recorder.skipped.items() if other.path == scope.path]
+        if waiting and not isinstance(value, bool):
+            place, flag = waiting[0]
+            yield Defect("inert-capture", where, {"written": name, "read": flag},
+                         (Step(place, f"the capture waits for {flag}"),))
+
+
+def _norms(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
+    """The last state goes into the head without the final norm, or through the norm twice."""
+    if not runs:
+        return
+    recorder = runs[0][1]
+    for (where, _), (state, scope) in recorder.heads.items():
+        if state.state.boundary == state.depth and not state.state.normed and _related(runs, scope, state.trace):
+            yield Defect("final-state-norm-mismatch", where, {"consumed": "normed", "stored": "un-normed"}, state.trace,
+                         "likely" if state.by_name else "proven")
+    for where, (state, scope) in recorder.again.items():
+        if _related(runs, scope, state.trace) and state.trace:
+            yield Defect("final-state-norm-mismatch", where, {"consumed": "un-normed", "stored": "normed"}, state.trace,
+                         "likely" if state.by_name else "proven")
 
 
 def _casts(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:

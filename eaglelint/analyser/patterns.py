@@ -24,6 +24,10 @@ LAYER_LISTS = frozenset(
 DEPTH_NAMES = frozenset(
     {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers", "n_hidden_layers", "end_layer"}
 )
+#: Methods by which engines are told the layers to capture.
+SETTERS = frozenset(
+    {"set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers"}
+)
 NORM_NAMES = frozenset({"norm", "final_norm", "ln_f", "final_layernorm", "final_layer_norm", "norm_f", "model_norm"})
 EMBED_NAMES = frozenset(
     {
@@ -126,6 +130,51 @@ def interesting(node: cst.FunctionDef | cst.Lambda) -> bool:
         else:
             stack.extend(kids(current))
     return False
+
+
+@lru_cache(maxsize=20_000)
+def captures(node: cst.If) -> bool:
+    """Whether the body of an `if` appends to a list of captured states."""
+    stack: list[Any] = [node.body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Call) and isinstance(current.func, cst.Attribute):
+            owner = dotted(current.func.value).lower()
+            if current.func.attr.value == "append" and any(word in owner for word in ("aux", "captur", "states")):
+                return True
+        stack.extend(kids(current))
+    return False
+
+
+@lru_cache(maxsize=2_000)
+def attributes_read(tree: cst.Module) -> frozenset[str]:
+    """The names of all attributes that a module reads: everywhere but as the target of an assignment."""
+    found: set[str] = set()
+    stack: list[Any] = [tree]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.AssignTarget) and isinstance(current.target, cst.Attribute):
+            stack.append(current.target.value)
+            continue
+        if isinstance(current, cst.AnnAssign) and isinstance(current.target, cst.Attribute):
+            stack.extend([current.target.value, *([current.value] if current.value is not None else [])])
+            continue
+        if isinstance(current, cst.Attribute):
+            found.add(current.attr.value)
+        stack.extend(kids(current))
+    return frozenset(found)
+
+
+def names_head(node: Any) -> bool:
+    """Whether what is called is named as a language-model head."""
+    last = dotted(node).rsplit(".", 1)[-1]
+    return not isinstance(node, cst.Call) and (last in HEAD_NAMES or last.endswith("lm_head"))
+
+
+def names_norm(node: Any) -> bool:
+    """Whether what is called is named as the final norm of a model."""
+    last = dotted(node).rsplit(".", 1)[-1]
+    return not isinstance(node, cst.Call) and (last in NORM_NAMES or last.endswith("final_norm"))
 
 
 def target_names(node: Any) -> list[str]:

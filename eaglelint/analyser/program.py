@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _PASSES = 4
 #: Names that a loop over layers gives its counter, for bodies that come without the loop's header.
 _COUNTERS = ("i", "idx", "layer_idx", "layer_id", "layer_index", "index")
-_SETTERS = ("set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers")
 
 
 def run_project(code: Code, facts: Facts, embedded: list[list[MappedText]], depth: int) -> tuple[Recorder, World]:
@@ -111,7 +110,7 @@ def _run_class(run: Interpreter, scope: ModuleScope, cls: ClassV) -> None:
     init = cls.lookup("__init__")
     if isinstance(init, FuncV):
         _try(run, scope, replace(init, bound=obj), [])
-    for name in _SETTERS:
+    for name in sorted(patterns.SETTERS):
         setter = cls.lookup(name)
         if isinstance(setter, FuncV) and id(setter.node) not in run.entered:
             _try(run, scope, replace(setter, bound=obj), [])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser.patterns import kids
+from eaglelint.analyser.patterns import SETTERS, captures, dotted, kids
 from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
 from eaglelint.analyser.values import HOLE, DictV, Fused, ListV, RankIndex, SetV, Stacked, Tensor, Unknown, V, note_of
@@ -90,6 +90,8 @@ class Test:
     seen: set[int] = field(default_factory=set)
     hit: set[int] = field(default_factory=set)
     relative: bool = False
+    offsets: dict[int, Location] = field(default_factory=dict)
+    container: V = None
 
 
 class Recorder:
@@ -104,6 +106,7 @@ class Recorder:
         self.tests: dict[Location, Test] = {}
         self.unknown: dict[Location, tuple[Unknown, ModuleScope]] = {}
         self.heads: dict[tuple[Location, bool], tuple[Tensor, ModuleScope]] = {}
+        self.again: dict[Location, tuple[Tensor, ModuleScope]] = {}
         self.launches: list[tuple[str, CallSite, Location]] = []
         self.commands: list[tuple[V, Location, V]] = []
         self.returns: dict[str, dict[str, V]] = {}
@@ -113,6 +116,9 @@ class Recorder:
         self.hook: tuple[cst.CSTNode, Frame, ModelV] | None = None
         self.guard_note = ""
         self.count = 0
+        self.matched: tuple[Test, int] | None = None
+        self.skipped: dict[Location, tuple[str, ModuleScope]] = {}
+        self.written: dict[str, list[tuple[Location, V, ModuleScope]]] = {}
         self._storages: dict[int, tuple[Store, Tensor]] = {}
 
     # ---- names ---------------------------------------------------------------------------------------------------
@@ -156,6 +162,8 @@ class Recorder:
         if store is None:
             store = self.stores[where] = Store(where, frame.scope, "hook" if self.hook else "store")
         self.count += 1
+        if self.matched is not None:
+            self.matched[0].offsets.setdefault(value.state.boundary - self.matched[1], where)
         if len(store.states) < 2000:
             store.states.append(value)
         if run.doubt:
@@ -252,16 +260,30 @@ class Recorder:
             ids = tuple(int(i) for i in right.items if isinstance(i, int))
         note = note_of(right)
         self.guard_note = note if verdict is True and note else frame.scope.note
+        self.matched = None
         if ids is None or not ids:
             return
         where = frame.scope.where(node)
         test = self.tests.get(where)
         if test is None or test.ids != ids:
             origin = place(getattr(right, "where", None))
-            test = self.tests[where] = Test(where, frame.scope, ids, note, origin)
+            test = self.tests[where] = Test(where, frame.scope, ids, note, origin, container=right)
         test.seen.add(int(left))
         if verdict is True:
             test.hit.add(int(left))
+            self.matched = (test, int(left))
+
+    def wrote(self, run: Interpreter, name: str, value: V, node: Any, frame: Frame) -> None:
+        """An attribute is assigned; those that setters write are held against what the forward reads."""
+        if frame.function is not None and frame.function.name in SETTERS:
+            self.written.setdefault(name, []).append((frame.scope.where(node), value, frame.scope))
+
+    def passed_over(self, node: cst.If, frame: Frame) -> None:
+        """The body of an `if` does not run: when it captures, the test is remembered."""
+        if captures(node):
+            name = dotted(node.test).rsplit(".", 1)[-1]
+            if name:
+                self.skipped.setdefault(frame.scope.where(node.test), (name, frame.scope))
 
     def rank_relative(self, run: Interpreter, node: Any, frame: Frame) -> None:
         """A counter that restarts on every pipeline rank is compared with ids."""
@@ -272,6 +294,16 @@ class Recorder:
         """An index beyond the layers or states that there are."""
         where = frame.scope.where(node)
         self.flaw("index-out-of-range", where, frame, {"id": int(key), "highest": highest}, ())
+
+    def outer_config(self, run: Interpreter, owner: DictV, key: V, node: Any, frame: Frame) -> None:
+        """A target config is asked for a value that stands in the config nested inside it."""
+        if key not in ("num_hidden_layers", "hidden_size") or owner.open:
+            return
+        for name, inner in owner.items.items():
+            if isinstance(name, str) and name.endswith("_config") and isinstance(inner, DictV) and key in inner.items:
+                details = {"key": key, "nested": name, "value": inner.items[key]}
+                self.flaw("nested-target-config", frame.scope.where(node), frame, details, ())
+                return
 
     def missing_key(self, run: Interpreter, owner: DictV, key: str, node: Any, frame: Frame) -> None:
         """A reader asks for a key that the writer does not write."""
@@ -287,6 +319,10 @@ class Recorder:
             {"wanted": key, "written": keys, "path": saved.path},
             (Step(place(saved.where) or self.nowhere, f"written here with the keys {', '.join(keys)}"),),
         )
+
+    def normed_again(self, run: Interpreter, state: Tensor, node: Any, frame: Frame) -> None:
+        """The final norm is applied to a state that has been through it."""
+        self.again.setdefault(frame.scope.where(node), (state, frame.scope))
 
     def unresolved(self, run: Interpreter, unknown: Unknown, node: Any, frame: Frame) -> None:
         """States are taken by something that is not known."""

@@ -174,6 +174,7 @@ class Tensor:
     note: str = ""
     model: ModelV | None = field(default=None, compare=False)
     depth: int = 0
+    by_name: bool = False
 
     def step(self, where: Location | None, what: str) -> Tensor:
         """The same tensor with one more hop in its trace."""

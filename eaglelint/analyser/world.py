@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import surroundings
@@ -18,11 +19,13 @@ from eaglelint.analyser.values import (
     Choice,
     ClassV,
     Deferred,
+    DictV,
     External,
     FileText,
     FuncV,
     Obj,
     Saved,
+    Tensor,
     Unknown,
     V,
     with_note,
@@ -130,6 +133,13 @@ class World:
         if not isinstance(found, ClassV):
             return Unknown(dotted)
         return Obj(found.name, found, attrs={"%model": model, "model_runner": model}, outside=False)
+
+    def by_key(self, key: str, owner: V) -> V:
+        """An entry of something unknown: the state that the project saves under this key, when only one is."""
+        found = [v for saved in self.known_saves for v in [_entry(saved.value, key)] if isinstance(v, Tensor)]
+        if found and len({v.state for v in found}) == 1:
+            return replace(found[0], by_name=True)
+        return owner
 
     def source_text(self, path: str) -> MappedText | None:
         """The text of a file of the project, by a path whose last parts are known."""
@@ -282,6 +292,10 @@ class World:
         if func is None:
             return MISSING
         return self.hints.get(func.scope.path, {}).get(name, MISSING)
+
+
+def _entry(value: V, key: str) -> V:
+    return value.items.get(key) if isinstance(value, DictV) else None
 
 
 def _same_script(script: str, path: str) -> bool:
