@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import items, patterns
-from eaglelint.analyser.operations import concatenate, with_state
+from eaglelint.analyser.operations import concatenate, truth, with_state
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     MISSING,
@@ -408,6 +408,8 @@ class Objects:
                 value = self._own_layers(model, value)
             elif isinstance(value, Unknown) or (isinstance(value, Obj) and value.cls is None and name not in _CONFIGS):
                 return
+        if patterns.CAPTURE_LISTS.search(name) and truth(value) is False:
+            value = Unknown(f"{owner.name}.{name}" if isinstance(owner, Obj) else name, frame.scope.spot(node))
         owner.attrs[name] = value
         self.run.rec.wrote(self.run, name, value, node, frame)
         if isinstance(owner, ModelV) and name == "forward":

@@ -28,6 +28,10 @@ DEPTH_NAMES = frozenset(
 SETTERS = frozenset(
     {"set_eagle3_layers_to_capture", "set_aux_hidden_state_layers", "set_eagle3_aux_hidden_state_layers"}
 )
+#: Attributes that start empty and are filled from outside before the forward runs.
+CAPTURE_LISTS = re.compile(
+    r"layers_to_capture|aux_hidden_state_layers|capture_(layers|ids)|aux_layers?(_ids)?$|eagle3?_layer"
+)
 NORM_NAMES = frozenset({"norm", "final_norm", "ln_f", "final_layernorm", "final_layer_norm", "norm_f", "model_norm"})
 EMBED_NAMES = frozenset(
     {
