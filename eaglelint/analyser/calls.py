@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -30,7 +30,7 @@ from eaglelint.analyser.values import (
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
-    from eaglelint.analyser.scope import Frame
+    from eaglelint.analyser.scope import Frame, Spot
 
 
 @dataclass(slots=True)
@@ -42,6 +42,7 @@ class CallSite:
     node: cst.Call
     frame: Frame
     splat: bool = False
+    places: dict[str, tuple[Spot, Spot]] = field(default_factory=dict)
 
     def get(self, position: int, name: str, default: V = None) -> V:
         """An argument by position or keyword."""
@@ -55,6 +56,7 @@ def call(run: Interpreter, node: cst.Call, frame: Frame) -> V:
     func = run.evaluate(node.func, frame)
     args: list[V] = []
     kwargs: dict[str, V] = {}
+    places: dict[str, tuple[Spot, Spot]] = {}
     splat = False
     for arg in node.args:
         value = run.evaluate(arg.value, frame)
@@ -67,14 +69,16 @@ def call(run: Interpreter, node: cst.Call, frame: Frame) -> V:
         elif arg.star == "**":
             if isinstance(value, DictV):
                 kwargs.update({key: item for key, item in value.items.items() if isinstance(key, str)})
+                places.update({key: spots for key, spots in value.places.items() if isinstance(key, str)})
                 splat = splat or value.open
             else:
                 splat = True
         elif arg.keyword is not None:
             kwargs[arg.keyword.value] = value
+            places[arg.keyword.value] = frame.scope.spot(arg.keyword), frame.scope.spot(arg.value)
         else:
             args.append(value)
-    return invoke(run, func, CallSite(args, kwargs, node, frame, splat))
+    return invoke(run, func, CallSite(args, kwargs, node, frame, splat, places))
 
 
 def invoke(run: Interpreter, func: V, site: CallSite) -> V:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
     from eaglelint.analyser.scope import Frame, ModuleScope
 
-#: Strings at least this long, or with a line break, keep the places of their characters: they may be code.
-_SOURCE_LENGTH = 12
 
 
 def evaluate(run: Interpreter, node: Any, frame: Frame) -> V:
@@ -65,17 +63,11 @@ def _attribute(run: Interpreter, node: cst.Attribute, frame: Frame) -> V:
 
 
 def _string(run: Interpreter, node: cst.SimpleString, frame: Frame) -> V:
-    raw = node.value
-    if len(raw) >= _SOURCE_LENGTH or "\n" in raw:
-        try:
-            text = ast.literal_eval(raw)
-        except (ValueError, SyntaxError):
-            return HOLE
-        return literal_str(text, partial(_decoded, frame.scope, node)) if isinstance(text, str) else text
     try:
-        return ast.literal_eval(raw)
-    except Exception:
+        text = ast.literal_eval(node.value)
+    except (ValueError, SyntaxError):
         return HOLE
+    return literal_str(text, partial(_decoded, frame.scope, node)) if isinstance(text, str) else text
 
 
 def _decoded(scope: ModuleScope, node: cst.SimpleString) -> MappedText:
@@ -209,6 +201,7 @@ def _dict(run: Interpreter, node: cst.Dict, frame: Frame) -> V:
             value = run.rec.labelled(run, value, key, "key", element.key, frame)
         if isinstance(key, str | int | float | bytes | bool | tuple) or key is None:
             made.items[key] = value
+            made.places[key] = frame.scope.spot(element.key), frame.scope.spot(element.value)
         else:
             made.open = True
             made.items[run.objects.opaque_key(key)] = value

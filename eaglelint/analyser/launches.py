@@ -8,7 +8,8 @@ from typing import Any
 from eaglelint.analyser.engines import plain
 from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.recorder import Recorder
-from eaglelint.analyser.values import HOLE, DictV, ListV, V, note_of
+from eaglelint.analyser.scope import Spot, place
+from eaglelint.analyser.values import HOLE, DictV, ListV, SourceStr, V, note_of
 from eaglelint.facts import Launch, ScriptRun, Value
 from eaglelint.location import Location
 
@@ -22,15 +23,10 @@ def found(recorder: Recorder) -> Iterator[Launch | ScriptRun]:
         if where in seen:
             continue
         seen.add(where)
-        pairs = []
-        scope = site.frame.scope
-        for arg in site.node.args:
-            if arg.keyword is None:
-                continue
-            name = arg.keyword.value
-            value = site.kwargs.get(name)
-            pairs.append((name, _value(value, scope.where(arg.value)), scope.where(arg.keyword)))
-        yield from_keywords(engine, pairs, where)
+        pairs: list[tuple[str, Value, Location]] = []
+        for name, value in site.kwargs.items():
+            pairs += _pairs(name, value, site.places.get(name), where)
+        yield from_keywords(engine, pairs, where, complete=not site.splat)
     for words, where, _env in recorder.commands:
         if where in seen:
             continue
@@ -39,6 +35,18 @@ def found(recorder: Recorder) -> Iterator[Launch | ScriptRun]:
         made = from_words(values, where, "python", "", ()) if values else None
         if made is not None:
             yield made
+
+
+def _pairs(
+    name: str, value: V, spots: tuple[Spot, Spot] | None, where: Location
+) -> Iterator[tuple[str, Value, Location]]:
+    """A keyword with its value and place; a dict also gives each of its entries under a dotted name."""
+    key, place_of = (place(spot) or where for spot in spots) if spots is not None else (where, where)
+    yield name, _value(value, place_of), key
+    if isinstance(value, DictV):
+        for inner, item in value.items.items():
+            if isinstance(inner, str) and HOLE not in inner:
+                yield from _pairs(f"{name}.{inner}", item, value.places.get(inner, spots), where)
 
 
 def _value(value: V, where: Location) -> Value:
@@ -56,5 +64,6 @@ def _words(words: V, where: Location) -> list[Value]:
     values = []
     for item in items:
         text = as_text(item) if not isinstance(item, DictV) else HOLE
-        values.append(Value(None if HOLE in text else str(text), where, HOLE not in text, note_of(item)))
+        at = item.mapped.location(0, len(item)) if isinstance(item, SourceStr) else where
+        values.append(Value(None if HOLE in text else str(text), at, HOLE not in text, note_of(item)))
     return values

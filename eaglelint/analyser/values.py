@@ -150,6 +150,7 @@ class DictV:
     open: bool = False
     note: str = ""
     origin: Saved | None = None
+    places: dict[V, tuple[Spot, Spot]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
