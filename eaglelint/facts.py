@@ -227,7 +227,8 @@ class Capture:
     """The states that one place in the code takes off a target, in the order in which they are stored.
 
     `where` is the store, append or hook registration; `chosen` the id list or test that selects them; `trace` how the
-    list got there. `missed` are the listed ids that can never match in that loop.
+    list got there, `columns` the same for each state alone. `missed` are the listed ids that can never match in that
+    loop.
     """
 
     where: Location
@@ -238,6 +239,7 @@ class Capture:
     trace: tuple[Step, ...] = ()
     assumed: str = ""
     target: Value | None = None
+    columns: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True)

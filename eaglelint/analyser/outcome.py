@@ -232,6 +232,7 @@ def _captures(runs: list[tuple[int, Recorder]]) -> Iterator[Capture]:
             trace=trace(sample),
             assumed=note,
             target=_target(sample),
+            columns=tuple(part.trace for part in sample),
         )
 
 
