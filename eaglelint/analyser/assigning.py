@@ -9,7 +9,17 @@ import libcst as cst
 from eaglelint.analyser import calls, patterns
 from eaglelint.analyser.operations import binary
 from eaglelint.analyser.target_values import HFOutput, LayerResult
-from eaglelint.analyser.values import FileText, ListV, Obj, Plain, Tensor, Unknown, V
+from eaglelint.analyser.values import (
+    MISSING,
+    FileText,
+    ListV,
+    Obj,
+    Plain,
+    Special,
+    Tensor,
+    Unknown,
+    V,
+)
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
@@ -86,6 +96,11 @@ def augmented(run: Interpreter, node: cst.AugAssign, frame: Frame) -> None:
     if isinstance(old, tuple) and isinstance(value, tuple):
         for item in value:
             run.rec.stored(run, item, node, frame, None)
+    if isinstance(old, Special):
+        changed = old.in_place(run, op, value)
+        if changed is not MISSING:
+            assign(run, node.target, changed, frame, None)
+            return
     result = binary(run, op, old, value)
     if isinstance(old, Tensor | Plain):
         run.rec.mutated(run, old.storage, node, frame)

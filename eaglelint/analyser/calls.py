@@ -84,6 +84,9 @@ def call(run: Interpreter, node: cst.Call, frame: Frame) -> V:
 def invoke(run: Interpreter, func: V, site: CallSite) -> V:
     """Call a value of any kind."""
     run.tick()
+    answered = run.world.called(run, func, site)
+    if answered is not MISSING:
+        return answered
     if patterns.names_head(site.node.func) and not isinstance(func, FuncV | ClassV | External):
         state = models.stream_argument([*site.args, *site.kwargs.values()])
         if state is not None:

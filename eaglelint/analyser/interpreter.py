@@ -39,6 +39,8 @@ class Interpreter:
     """One run over the project for one depth N (decoder layers of a target whose config is not known)."""
 
     def __init__(self, world: World, recorder: Recorder, depth: int) -> None:
+        self.statements = _STATEMENTS
+        self.small_statements = _SMALL
         self.world = world
         self.rec = recorder
         self.depth = depth
@@ -140,14 +142,14 @@ class Interpreter:
     def statement(self, node: Any, frame: Frame) -> Flow:
         """Execute one statement."""
         self.tick()
-        handler = _STATEMENTS.get(type(node))
+        handler = self.statements.get(type(node))
         flow: Flow = handler(self, node, frame) if handler else None
         return flow
 
     def _simple(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite, frame: Frame) -> Flow:
         for small in node.body:
             self.tick()
-            handler = _SMALL.get(type(small))
+            handler = self.small_statements.get(type(small))
             flow: Flow = handler(self, small, frame) if handler else None
             if flow is not None:
                 return flow

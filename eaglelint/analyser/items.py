@@ -22,6 +22,7 @@ from eaglelint.analyser.values import (
     RankStart,
     SetV,
     SourceStr,
+    Special,
     Stacked,
     Tensor,
     Unknown,
@@ -69,6 +70,8 @@ def item(run: Interpreter, owner: V, key: V, frame: Frame, node: Any) -> V:
         return PathV(owner.path) if not isinstance(key, slice) else owner
     if isinstance(owner, Obj):
         return _of_object(run, owner, key, frame, node)
+    if isinstance(owner, Special):
+        return owner.item(run, key)
     if isinstance(owner, External) and owner.path == "os.environ":
         return run.world.environment(key, MISSING_DEFAULT, frame, node)
     if isinstance(owner, External):
@@ -276,3 +279,5 @@ def set_item(run: Interpreter, owner: V, key: V, value: V, frame: Frame, node: A
             replaced.obj = value
     elif isinstance(owner, SetV):
         owner.open = True
+    elif isinstance(owner, Special):
+        owner.set_item(run, key, value)

@@ -31,6 +31,7 @@ from eaglelint.analyser.values import (
     Plain,
     RankStart,
     SetV,
+    Special,
     Stacked,
     Tensor,
     Unknown,
@@ -258,6 +259,9 @@ class Objects:
             return Plain(new_storage(), f"{getattr(owner, 'kind', 'layers')}.{name}")
         if isinstance(owner, PathV):
             return self._of_path(owner, name)
+        if isinstance(owner, Special):
+            special = owner.attribute(self.run, name)
+            return special if special is not MISSING else Method(owner, name)
         if isinstance(owner, Unknown):
             reason = f"{owner.reason}.{name}" if owner.reason else name
             if name in patterns.DEPTH_NAMES and name != "end_layer" and frame.scope.loose:

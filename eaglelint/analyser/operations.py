@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
+    MISSING,
     Choice,
     DictV,
     Files,
@@ -23,6 +24,7 @@ from eaglelint.analyser.values import (
     Plain,
     SetV,
     SourceStr,
+    Special,
     Stacked,
     Tensor,
     Unknown,
@@ -48,6 +50,8 @@ def truth(value: V) -> bool | None:
         return None
     if value is None or isinstance(value, bool | int | float | str | bytes | tuple):
         return bool(value)
+    if isinstance(value, Special):
+        return value.truth()
     if isinstance(value, ListV | SetV):
         return True if value.items else (None if value.open else False)
     if isinstance(value, DictV):
@@ -153,7 +157,7 @@ def elements(run: Interpreter, value: V) -> list[V] | None:
                 return found
     if isinstance(value, Stacked):
         return list(value.parts) if value.axis == 0 else [value]
-    return None
+    return value.elements(run) if isinstance(value, Special) else None
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------------------------
@@ -175,6 +179,11 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
 
 def binary(run: Interpreter, op: str, left: V, right: V) -> V:
     """left OP right, by the name of libcst's operator class."""
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, Special):
+            result = value.operate(run, op, other, value is right and left is not right)
+            if result is not MISSING:
+                return result
     if op in ("Add", "Subtract", "Multiply", "Divide") and (_tensorish(left) or _tensorish(right)):
         return _tensor_arithmetic(run, op, left, right)
     if isinstance(left, PathV) and op == "Divide":

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from eaglelint.analyser.target_values import Layer, LayerResult, Layers, Module
-from eaglelint.analyser.values import External, Index, Tensor, Unknown, V
+from eaglelint.analyser.values import (
+    External,
+    Index,
+    Special,
+    Tensor,
+    Unknown,
+    V,
+)
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
@@ -333,7 +340,7 @@ def prepare_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -
     if stream is None:
         return
     value = frame.lookup(stream)
-    if isinstance(value, Tensor | LayerResult):
+    if isinstance(value, Tensor | LayerResult | Special):
         return
     first = next((item for item in first_items(iterable) if isinstance(item, Layer)), None)
     model = first.model if first is not None else run.objects.anonymous(frame)

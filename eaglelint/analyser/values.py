@@ -365,6 +365,33 @@ class Special:
         """The result of calling one of its methods."""
         return Unknown(f"{name}()")
 
+    def truth(self) -> bool | None:
+        """Its truth value; None when it is not known."""
+        return True
+
+    def attribute(self, run: Any, name: str) -> V:
+        """An attribute; MISSING when it is a method."""
+        return MISSING
+
+    def item(self, run: Any, key: V) -> V:
+        """What a subscript gives."""
+        return Unknown("item")
+
+    def set_item(self, run: Any, key: V, value: V) -> None:
+        """An item is assigned."""
+
+    def operate(self, run: Any, op: str, other: V, reflected: bool) -> V:
+        """The result of an arithmetic operator (`other OP self` when reflected); MISSING when it has none."""
+        return MISSING
+
+    def in_place(self, run: Any, op: str, other: V) -> V:
+        """The result of an operator that changes it in place; MISSING when it makes a new value."""
+        return MISSING
+
+    def elements(self, run: Any) -> list[V] | None:
+        """What iterating over it gives; None when not known."""
+        return None
+
 
 @dataclass(eq=False, slots=True)
 class FileHandle:

@@ -58,6 +58,12 @@ class World:
         self.hints: dict[str, dict[str, V]] = {}
         self._loading: set[str] = set()
 
+    # ---- calls ---------------------------------------------------------------------------------------------------
+
+    def called(self, run: Interpreter, func: V, site: CallSite) -> V:
+        """What a call gives in surroundings that answer it themselves; MISSING when it is executed as usual."""
+        return MISSING
+
     # ---- modules -------------------------------------------------------------------------------------------------
 
     def load(self, run: Interpreter, path: str) -> ModuleScope | None:
