@@ -116,6 +116,7 @@ def _defect(row: Mapping[str, Any]) -> EngineDefect:
         row.get("fixed_in", ""),
         _texts(row.get("architectures")),
         _texts(row.get("evidence")),
+        row.get("purpose", "serving"),
     )
 
 

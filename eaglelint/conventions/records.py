@@ -37,7 +37,8 @@ class Target(NamedTuple):
 class EngineDefect(NamedTuple):
     """A known defect of an engine: which releases have it, what it does, since which release it is gone ("": open).
 
-    `architectures` are the targets that it concerns, () for all; `applies_when` says on what else it depends.
+    `architectures` are the targets that it concerns, () for all; `applies_when` says on what else it depends. `purpose`
+    is "extraction" for what only goes wrong when hidden states are extracted.
     """
 
     id: str
@@ -48,6 +49,7 @@ class EngineDefect(NamedTuple):
     fixed_in: str = ""
     architectures: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
+    purpose: str = "serving"
 
 
 class IdKey(NamedTuple):

@@ -85,6 +85,7 @@ class Defect(Range):
     effect: str
     applies_when: str = ""
     fixed_in: str = ""
+    purpose: Literal["serving", "extraction"] = "serving"
     certainty: Certainty | None = None
     architectures: list[Architecture] = []
     evidence: Evidence

@@ -106,6 +106,16 @@ class Engine:
         """The defects that a release is known to have, whatever the target."""
         return self._covering(self.defects, self._nearest(version))
 
+    def extraction_defects(self, specifier: str | None) -> tuple[tuple[str, tuple[EngineDefect, ...]], ...]:
+        """For each release that a specifier admits, what goes wrong in it when hidden states are extracted.
+
+        Raises ValueError for what is no specifier.
+        """
+        return tuple(
+            (release, tuple(d for d in self.known_defects(release) if d.purpose == "extraction"))
+            for release in versions.admitted(specifier, self.known)
+        )
+
     def graph_defect(self, version: str) -> EngineDefect | None:
         """The defect by which CUDA graphs are captured with the default layers, when that release has it."""
         return next((d for d in self.known_defects(version) if d.id == "cuda_graph_uses_default_layers"), None)
@@ -179,6 +189,7 @@ class Engine:
             return [Reading(self.name, shown, shown, "nothing_captured", status="unsupported")]
         usual = others or [e for e in here if e.usual(release) or (e.fallback == "perhaps" and names)]
         defects = self.defects if release is None else self._covering(self.defects, [release])
+        defects = [d for d in defects if question.purpose == "extraction" or d.purpose == "serving"]
         runners = self._runners(release, question)
         readings = [r for e in own or usual for n in runners for r in _joined(e, places, defects, shown, n, question)]
         return readings if own else generalise(readings)
