@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser import assigning, calls, definitions, expressions, patterns, undo
+from eaglelint.analyser import assigning, calls, definitions, expressions, matching, patterns, undo
 from eaglelint.analyser.objects import Objects
 from eaglelint.analyser.operations import elements, join, truth
 from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
@@ -221,10 +221,10 @@ class Interpreter:
             self.rec.passed_over(node, frame)
             return self.statement(node.orelse, frame) if node.orelse is not None else None
         doubt = condition if isinstance(condition, Unknown) else Unknown("condition")
-        return self._both(node.body, node.orelse, frame, doubt)
+        return self.both(node.body, node.orelse, frame, doubt)
 
-    def _both(self, first: Any, second: Any, frame: Frame, doubt: Unknown) -> Flow:
-        """Take a branch both ways and join what they leave."""
+    def both(self, first: Any, second: Any, frame: Frame, doubt: Unknown) -> Flow:
+        """Take a branch both ways and join what they leave; the second may be a function that executes it."""
         before = dict(frame.names)
         stored = self.rec.count
         self.journal.append({})
@@ -248,7 +248,7 @@ class Interpreter:
         for thing, old in changed.values():
             undo.restore(thing, old)
         self.journal.append({})
-        other = self.statement(second, frame)
+        other: Flow = second() if callable(second) else self.statement(second, frame)
         changed_second = self.journal.pop()
         after_second = dict(frame.names)
         for key, (thing, contents) in kept.items():
@@ -366,12 +366,6 @@ class Interpreter:
             flow = last or flow
         return flow
 
-    def _match(self, node: cst.Match, frame: Frame) -> Flow:
-        expressions.evaluate(self, node.subject, frame)
-        for case in node.cases:
-            self._both(case.body, None, frame, Unknown("match"))
-        return None
-
     # ---- convenience ---------------------------------------------------------------------------------------------
 
     def depth_of(self, thing: V) -> int:
@@ -395,7 +389,7 @@ _STATEMENTS: dict[type, Any] = {
     cst.With: Interpreter._with,
     cst.Try: Interpreter._try,
     cst.TryStar: Interpreter._try,
-    cst.Match: Interpreter._match,
+    cst.Match: matching.match,
 }
 
 _SMALL: dict[type, Any] = {

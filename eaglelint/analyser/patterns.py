@@ -188,6 +188,22 @@ def names_norm(node: Any) -> bool:
     return not isinstance(node, cst.Call) and (last in NORM_NAMES or last.endswith("final_norm"))
 
 
+@lru_cache(maxsize=50_000)
+def mentioned(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The plain names that a function's body uses."""
+    found: set[str] = set()
+    stack: list[Any] = [node.body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Name):
+            found.add(current.value)
+        elif isinstance(current, cst.Attribute):
+            stack.append(current.value)
+        else:
+            stack.extend(kids(current))
+    return frozenset(found)
+
+
 def target_names(node: Any) -> list[str]:
     """The plain names that an assignment target binds, in order; "" for targets that are no names."""
     if isinstance(node, cst.Name):

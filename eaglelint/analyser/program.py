@@ -11,7 +11,7 @@ from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import ModuleScope, module_frame
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.target_values import ModelV
-from eaglelint.analyser.values import ClassV, FileText, FuncV, Index, Obj, Saved, SourceStr, Tensor, V
+from eaglelint.analyser.values import ClassV, Deferred, FileText, FuncV, Index, Obj, Saved, SourceStr, Tensor, V
 from eaglelint.analyser.world import World
 from eaglelint.facts import Facts
 from eaglelint.location import MappedText
@@ -79,13 +79,35 @@ def _execute(run: Interpreter, world: World, embedded: list[list[MappedText]]) -
 
 
 def _run_uncalled(run: Interpreter, world: World) -> None:
-    """Functions and methods that no code in scope enters: something outside calls them."""
-    for scope in [*world.scopes.values(), *world.loose]:
-        for func in list(scope.functions):
-            if func.frame.function is None and id(func.node) not in run.entered and patterns.interesting(func.node):
-                _try(run, scope, func, [])
-        for cls in list(scope.classes):
-            _run_class(run, scope, cls)
+    """Functions and methods that no code in scope enters: something outside calls them.
+
+    Those that nothing even mentions come first: they call the others with the arguments that the others are meant for.
+    """
+    scopes = [*world.scopes.values(), *world.loose]
+    mentioned: dict[str, set[int]] = {}
+    for scope in scopes:
+        for func in scope.functions:
+            for name in patterns.mentioned(func.node):
+                mentioned.setdefault(name, set()).add(id(func.node))
+    for first in (True, False):
+        for scope in scopes:
+            for func in list(scope.functions):
+                if func.frame.function is not None or id(func.node) in run.entered or not _worth(scope, func):
+                    continue
+                if not first or not mentioned.get(func.name, set()) - {id(func.node)}:
+                    _try(run, scope, func, [])
+            for cls in list(scope.classes):
+                own = {id(method.node) for method in cls.attrs.values() if isinstance(method, FuncV)}
+                if not first or not mentioned.get(cls.name, set()) - own:
+                    _run_class(run, scope, cls)
+
+
+def _worth(scope: ModuleScope, func: FuncV) -> bool:
+    """Whether running a function may show anything: it speaks of states, or it uses code of the project."""
+    if patterns.interesting(func.node):
+        return True
+    used = (scope.names.get(name) for name in patterns.mentioned(func.node))
+    return any(isinstance(value, FuncV | ClassV | Deferred) for value in used)
 
 
 def _try(run: Interpreter, scope: ModuleScope, func: FuncV, args: list[V]) -> V:
@@ -141,7 +163,8 @@ def _run_waiting(run: Interpreter, world: World) -> None:
                 run.steps = 0
     for obj_scope in list(world.scopes.values()):
         for func in obj_scope.functions:
-            if func.frame.function is not None and id(func.node) not in run.entered and func.name == "forward":
+            inner = func.frame.function is not None and id(func.node) not in run.entered
+            if inner and patterns.interesting(func.node):
                 _try(run, obj_scope, func, [])
 
 

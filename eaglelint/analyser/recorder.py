@@ -220,10 +220,13 @@ class Recorder:
         dropped: Any = (),
         sliced: Any = None,
         given: V = None,
+        grown: Fused | None = None,
     ) -> None:
-        """States are put side by side along the feature dimension."""
+        """States are put side by side along the feature dimension; `grown` is what was put together before."""
         where = frame.scope.where(node)
         key = (where, tuple((p.state.boundary, p.state.normed) for p in parts))
+        if grown is not None and grown.where == where:  # put together one by one in a loop: only the whole counts
+            self.joined.pop((where, tuple((p.state.boundary, p.state.normed) for p in grown.parts)), None)
         function = frame.function.name if frame.function is not None else ""
         note = note_of(*parts) or note_of(given)
         if key not in self.joined:

@@ -206,7 +206,8 @@ def _cat(run: Interpreter, site: CallSite) -> V:
     if bool(getattr(given, "open", False)):
         return Plain(new_storage(), "cat")  # it holds more, or less, than is known
     dropped = getattr(given, "dropped", ())
-    run.rec.fused(run, parts, site.node, site.frame, dropped, getattr(given, "sliced", None), given)
+    grown = next((piece for piece in pieces if isinstance(piece, Fused)), None)
+    run.rec.fused(run, parts, site.node, site.frame, dropped, getattr(given, "sliced", None), given, grown)
     return Fused(tuple(parts), site.frame.scope.where(site.node))
 
 
