@@ -64,7 +64,7 @@ def excerpt(text: MappedText, where: Location, *, indented: bool = True) -> Exce
             end = column
         cell = " " * (_TAB - column % _TAB) if character == "\t" else _shown(character)
         cells.append((cell, column))
-        column += _width(cell)
+        column += display_width(cell)
     offset = column if first == stop else offset
     end = column if last >= stop else end
     return _cut(cells, offset, max(end - offset, 1), before=start > skip, after=stop < len(line))
@@ -76,14 +76,14 @@ def _cut(cells: list[tuple[str, int]], offset: int, width: int, *, before: bool,
     `cells` are what is shown for each character and the column it begins at; `before` and `after` say that more of the
     line was left out already.
     """
-    total = cells[-1][1] + _width(cells[-1][0]) if cells else 0
+    total = cells[-1][1] + display_width(cells[-1][0]) if cells else 0
     if total <= MAX_WIDTH and not before and not after:
         return Excerpt("".join(cell for cell, _ in cells).rstrip(" "), offset, width)
     room = MAX_WIDTH - 2 * len(_CUT)
     start = max(0, min(offset - room // 4, total - room))
-    kept = [(cell, column) for cell, column in cells if start <= column and column + _width(cell) <= start + room]
+    kept = [(cell, column) for cell, column in cells if start <= column and column + display_width(cell) <= start + room]
     begin = kept[0][1] if kept else offset
-    length = sum(_width(cell) for cell, _ in kept)
+    length = sum(display_width(cell) for cell, _ in kept)
     head = _CUT if before or begin > 0 else ""
     tail = _CUT if after or begin + length < total else ""
     text = head + "".join(cell for cell, _ in kept) + tail
@@ -101,7 +101,7 @@ def _shown(character: str) -> str:
     return character
 
 
-def _width(cell: str) -> int:
+def display_width(cell: str) -> int:
     """Columns that a terminal gives to some characters."""
     if cell.isascii():
         return len(cell)
