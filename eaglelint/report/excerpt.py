@@ -81,7 +81,9 @@ def _cut(cells: list[tuple[str, int]], offset: int, width: int, *, before: bool,
         return Excerpt("".join(cell for cell, _ in cells).rstrip(" "), offset, width)
     room = MAX_WIDTH - 2 * len(_CUT)
     start = max(0, min(offset - room // 4, total - room))
-    kept = [(cell, column) for cell, column in cells if start <= column and column + display_width(cell) <= start + room]
+    kept = [
+        (cell, column) for cell, column in cells if start <= column and column + display_width(cell) <= start + room
+    ]
     begin = kept[0][1] if kept else offset
     length = sum(display_width(cell) for cell, _ in kept)
     head = _CUT if before or begin > 0 else ""
