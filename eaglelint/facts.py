@@ -312,6 +312,27 @@ class Unreadable:
     evidence: bool = True
 
 
+class Comment(NamedTuple):
+    """Words beside the code that takes hidden states.
+
+    `kind` is "comment" (lines of comments one under another are one) or "docstring"; `code` the code on the same line
+    or, for a comment of its own, the first line of code below it, with its place at `beside`.
+    """
+
+    text: str
+    where: Location
+    kind: str
+    code: str = ""
+    beside: Location | None = None
+
+
+class CacheSalt(NamedTuple):
+    """A place at which requests to a server are given a cache namespace of their own: `name` is the field's."""
+
+    name: str
+    where: Location
+
+
 @dataclass(frozen=True)
 class Facts:
     """Everything that the readers found in a project."""
@@ -328,3 +349,5 @@ class Facts:
     defects: tuple[Defect, ...] = ()
     unresolved: tuple[Unresolved, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    salts: tuple[CacheSalt, ...] = ()

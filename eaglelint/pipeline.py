@@ -7,17 +7,30 @@ project. What can not be linked is not guessed: it becomes an `Ambiguity` (EGL00
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from eaglelint.conventions.known import KnownDrafter
-from eaglelint.facts import Assembly, Capture, Defect, DrafterConfig, Facts, Label, Launch, LayerIds, Unresolved
-from eaglelint.linking import evidence, heads, releases, serving, targets, training
+from eaglelint.facts import (
+    Assembly,
+    CacheSalt,
+    Capture,
+    Comment,
+    Defect,
+    DrafterConfig,
+    Facts,
+    Label,
+    Launch,
+    LayerIds,
+    ScriptRun,
+    Unresolved,
+)
+from eaglelint.linking import evidence, extraction, heads, releases, serving, targets, training
 from eaglelint.linking.heads import Head
-from eaglelint.linking.records import Ambiguity, Evidence, Release, Serving, Target, Training
+from eaglelint.linking.records import Ambiguity, Evidence, Extraction, Release, Serving, Target, Training
 from eaglelint.location import Location
 from eaglelint.settings import PipelineSettings, Settings
 
-__all__ = ["Ambiguity", "Evidence", "Pipeline", "Release", "Serving", "Target", "Training", "link"]
+__all__ = ["Ambiguity", "Evidence", "Extraction", "Pipeline", "Release", "Serving", "Target", "Training", "link"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +42,9 @@ class Pipeline:
     such a head. `method` is the kind of head. `id_lists` are the ids that it declares, in file order; `declared` is
     False when it is not known which. `template` marks a config that is no checkpoint's (the draft config of a training
     run beside an exported head), and `served_elsewhere` a drafter without a launch in a project that serves another.
+
+    Of the whole project are `others`, the launches that serve no drafter, `runs` and `comments`. `extractions`, with
+    `salts`, stand in the pipeline without a drafter only.
     """
 
     name: str
@@ -50,6 +66,11 @@ class Pipeline:
     unresolved: tuple[Unresolved, ...] = ()
     ambiguities: tuple[Ambiguity, ...] = ()
     served_elsewhere: bool = False
+    others: tuple[Launch, ...] = ()
+    extractions: tuple[Extraction, ...] = ()
+    salts: tuple[CacheSalt, ...] = ()
+    runs: tuple[ScriptRun, ...] = ()
+    comments: tuple[Comment, ...] = ()
 
     @property
     def depth(self) -> int:
@@ -65,15 +86,25 @@ class Pipeline:
 def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
     """One pipeline for each drafter of the project, and one without a drafter for the code that belongs to none."""
     every = heads.find(facts, settings)
+    extractions = extraction.find(facts, settings)
+    facts = replace(facts, captures=(*facts.captures, *extraction.captures(facts, extractions)))
     owned = evidence.attribute(facts, every, settings)
     served = any(head.launches for head in every)
-    pipelines = [_pipeline(head, owned.of(index), facts, settings, served) for index, head in enumerate(every)]
+    serving_places = {launch.where for head in every for launch in head.launches}
+    shared = Pipeline(
+        name="",
+        where=Location("."),
+        others=tuple(launch for launch in facts.launches if launch.where not in serving_places),
+        runs=facts.runs,
+        comments=facts.comments,
+    )
+    pipelines = [_pipeline(head, owned.of(index), facts, settings, served, shared) for index, head in enumerate(every)]
     rest = owned.rest
-    if not rest.empty or owned.ambiguities:
+    if not rest.empty or owned.ambiguities or extractions:
         target = _rest_target(facts, settings)
         pipelines.append(
-            Pipeline(
-                name="",
+            replace(
+                shared,
                 where=rest.where or Location("."),
                 target=target,
                 captures=rest.captures,
@@ -82,16 +113,21 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
                 defects=rest.defects,
                 unresolved=rest.unresolved,
                 ambiguities=owned.ambiguities,
+                extractions=extractions,
+                salts=facts.salts,
             )
         )
     return tuple(pipelines)
 
 
-def _pipeline(head: Head, share: evidence.Share, facts: Facts, settings: Settings, served: bool) -> Pipeline:
+def _pipeline(
+    head: Head, share: evidence.Share, facts: Facts, settings: Settings, served: bool, shared: Pipeline
+) -> Pipeline:
     target = _target(head, share, facts, settings)
     depth = target.depth if target is not None else 0
     known = evidence_of(head, share, depth)
-    return Pipeline(
+    return replace(
+        shared,
         name=head.name,
         where=head.where,
         drafter=head.config,

@@ -1,25 +1,15 @@
-"""What really is captured: EGL113 (graphs with default layers), and what the analyser proves of capture code.
-
-A `Defect` of the analyser becomes the finding of the rule whose slug is its `kind`. Its `details` may hold:
-
-- `message`: the finding's words, complete;
-- `severity`: another severity than the rule's own ("a warning unless a launch file says ...");
-- `fix`: what to do, in words.
-
-Rules whose message needs more than that have a function of their own in `_WORDS`.
-"""
+"""What an engine really captures when it serves: EGL113 (graphs with default layers)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from eaglelint.boundary import show
 from eaglelint.checks import wording
 from eaglelint.checks.judging import strength
 from eaglelint.checks.registry import check
-from eaglelint.facts import Defect, Launch
-from eaglelint.findings import SEVERITIES, Finding, Fix, Severity
+from eaglelint.facts import Launch
+from eaglelint.findings import Finding, Fix
 from eaglelint.linking.records import Serving, title
 from eaglelint.pipeline import Pipeline
 
@@ -98,63 +88,3 @@ def _graphs(pipeline: Pipeline, affected: Sequence[Serving], partial: bool) -> F
         fix=Fix(f"{fix}, or add {cure}" if fix else f"add {cure}"),
         defect=("graphs", pipeline.name, str(first.launch.where if first.launch is not None else "")),
     )
-
-
-def _listed(details: Mapping[str, Any], key: str) -> str:
-    """A list of the details as it stands in messages, "" when there is none."""
-    value = details.get(key)
-    if isinstance(value, (list, tuple)):
-        return ", ".join(str(entry) for entry in value)
-    return "" if value is None else str(value)
-
-
-def _concat(defect: Defect) -> str:
-    kept, dropped = _listed(defect.details, "kept"), _listed(defect.details, "dropped")
-    if defect.details.get("kept_final"):
-        return f"the final state stays among the auxiliary states: fc is fed boundaries {kept}, the last one normed"
-    text = f"boundary {dropped} is dropped" if dropped else "an auxiliary state is dropped"
-    fed = f", so fc is fed boundaries {kept} only" if kept else ""
-    return f"{text}: the list does not end with the final state{fed}"
-
-
-def _layout(defect: Defect) -> str:
-    wanted, written = _listed(defect.details, "wanted"), _listed(defect.details, "written")
-    text = f"`{wanted}` is read here" if wanted else "what is read here is not written"
-    return f"{text}, but the dump holds {written or 'something else'}"
-
-
-class Words:
-    """How a kind of defect is said: the rule's code, its severity, and the words when the details hold none."""
-
-    def __init__(self, code: str, severity: Severity, words: Callable[[Defect], str]) -> None:
-        self.code, self.severity, self.words = code, severity, words
-
-
-_WORDS: dict[str, Words] = {
-    "concat-drops-wrong-state": Words("EGL412", "error", _concat),
-    "dump-layout-mismatch": Words("EGL413", "error", _layout),
-}
-
-
-@check(*(words.code for words in _WORDS.values()))
-def proven_by_the_analyser(pipeline: Pipeline) -> Iterator[Finding]:
-    """One finding for each defect that the analyser saw in capture, dump and training code."""
-    for defect in pipeline.defects:
-        words = _WORDS.get(defect.kind)
-        if words is None or defect.confidence == "possible":
-            continue
-        stated = defect.details.get("severity")
-        severity: Severity = stated if stated in SEVERITIES else words.severity
-        if defect.confidence != "proven" and severity == "error":
-            severity = "warning"
-        fix = defect.details.get("fix")
-        yield Finding(
-            rule=words.code,
-            severity=severity,
-            message=str(defect.details.get("message") or words.words(defect)),
-            where=defect.where,
-            confidence=defect.confidence,
-            related=defect.related,
-            fix=Fix(str(fix)) if fix else None,
-            defect=("states", defect.where.path, str(defect.where.line)),
-        )

@@ -185,7 +185,7 @@ class _Owner:
         folders = {self._heads[index].folder: index for index in indexes}
         found: set[int] = set()
         for run in self._facts.runs:
-            if _runs(run, path):
+            if runs(run, path):
                 for word in run.words:
                     if word.known and isinstance(word.value, str) and "/" in word.value + "/":
                         named = paths.resolve(word.value.partition("=")[2] or word.value, run.where.path, folders)
@@ -209,7 +209,7 @@ class _Owner:
         return tuple(found)
 
 
-def _runs(run: ScriptRun, path: str) -> bool:
+def runs(run: ScriptRun, path: str) -> bool:
     """Whether a command runs the script at `path`: by its path from the command's file upwards, or as a module."""
     script = run.script.replace("\\", "/")
     if not script.endswith(".py"):

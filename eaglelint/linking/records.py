@@ -182,6 +182,19 @@ class Serving:
         return (self.depth,) if self.depth else SAMPLED_DEPTHS
 
 
+class Extraction(NamedTuple):
+    """A server or offline engine that is started to extract hidden states.
+
+    `evidence` are the places that say so. `own_means` is True when the engine itself hands out the states (a method, a
+    connector, a flag) and False when code beside or inside it takes them.
+    """
+
+    launch: Launch
+    releases: tuple[Release, ...]
+    evidence: tuple[Step, ...]
+    own_means: bool = True
+
+
 class Ambiguity(NamedTuple):
     """What can not be linked: where to say so, what it is, the drafters it could belong to, and the places of it."""
 
