@@ -131,7 +131,22 @@ def _set(run: Interpreter, site: CallSite) -> V:
     for item in found:
         if not any(type(item) is type(u) and item == u for u in unique):
             unique.append(item)
-    return SetV(unique, bool(getattr(site.args[0], "open", False)), note_of(site.args[0], *found), where)
+    given = site.args[0]
+    is_open = bool(getattr(given, "open", False))
+    return SetV(unique, is_open, note_of(given, *found), where, isinstance(given, SetV))
+
+
+def _from_keys(run: Interpreter, site: CallSite) -> V:
+    """dict.fromkeys(keys, value)"""
+    given = site.get(0, "iterable")
+    keys = _items(run, given)
+    made = DictV({}, keys is None or bool(getattr(given, "open", False)), note_of(given))
+    for key in keys or []:
+        if isinstance(key, str | int | float | tuple):
+            made.items[key] = site.get(1, "value")
+        else:
+            made.open = True
+    return made
 
 
 def _dict(run: Interpreter, site: CallSite) -> V:
@@ -409,6 +424,7 @@ FUNCTIONS: dict[str, Any] = {
         "set": _set,
         "frozenset": _set,
         "dict": _dict,
+        "dict.fromkeys": _from_keys,
         "sorted": _sorted,
         "reversed": _reversed,
         "int": _number(int),

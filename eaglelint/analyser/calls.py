@@ -21,6 +21,7 @@ from eaglelint.analyser.values import (
     Obj,
     Partial,
     Plain,
+    Special,
     Tensor,
     Unknown,
     V,
@@ -113,6 +114,8 @@ def invoke(run: Interpreter, func: V, site: CallSite) -> V:
         return models.call_module(run, func, site)
     if isinstance(func, Obj):
         return _call_object(run, func, site)
+    if isinstance(func, Special):
+        return func.call(run, site)
     return models.unknown_call(run, func, site)
 
 

@@ -179,7 +179,8 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
         for item in items:
             if not any(type(item) is type(u) and item == u for u in unique):
                 unique.append(item)
-        return SetV(unique, is_open, note, frame.scope.spot(node))
+        constant = len(unique) > 2 and all(isinstance(element.value, cst.Integer) for element in node.elements)
+        return SetV(unique, is_open, note, frame.scope.spot(node), constant)
     return ListV(items, is_open, note)
 
 

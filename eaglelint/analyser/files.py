@@ -60,6 +60,21 @@ def snapshot(run: Interpreter, value: V, where: Any, said: str, depth: int = 0) 
     return value
 
 
+def shape(value: V, depth: int = 0) -> Any:
+    """What of a saved value matters to its readers: what it is made of and the states in it."""
+    if depth > 6:
+        return "..."
+    items = getattr(value, "items", None)
+    if isinstance(items, dict):
+        return tuple((str(k), shape(v, depth + 1)) for k, v in items.items())
+    if isinstance(items, list) or isinstance(value, tuple):
+        return tuple(shape(v, depth + 1) for v in (items if isinstance(items, list) else value))
+    parts = getattr(value, "parts", None)
+    if parts is not None:
+        return tuple(part.state for part in parts)
+    return getattr(value, "state", type(value).__name__)
+
+
 def save(run: Interpreter, path: V, value: V, format: str, site: CallSite) -> None:
     """Remember that a value was written to a file."""
     scope = site.frame.scope
@@ -151,7 +166,8 @@ def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
 
 def _read_back(saves: list[Saved], where: Any, exact: bool) -> V:
     values: list[V] = []
-    for saved in saves:
+    last = {(saved.path, shape(saved.value)): saved for saved in saves}
+    for saved in last.values():
         value = _loaded(saved.value, where, f"loaded from {shown(saved.path)}")
         if isinstance(value, DictV) and exact:
             value.origin = saved  # a key that it lacks is missing for certain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -30,8 +31,8 @@ def _cases(run: Interpreter, subject: V, cases: Any, frame: Frame) -> Flow:
         if verdict is True:
             return run.statement(case.body, frame)
         if isinstance(verdict, Unknown):
-            rest = cases[number + 1 :]
-            return run.both(case.body, (lambda: _cases(run, subject, rest, frame)) if rest else None, frame, verdict)
+            rest = partial(_cases, run, subject, cases[number + 1 :], frame) if number + 1 < len(cases) else None
+            return run.both(case.body, rest, frame, verdict)
     return None
 
 

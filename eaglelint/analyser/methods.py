@@ -108,8 +108,8 @@ def _list_method(run: Interpreter, owner: ListV, name: str, site: CallSite) -> V
         else:
             owner.open = True
         return None
-    if name == "pop":
-        index = site.get(0, "index", -1)
+    if name in ("pop", "popleft"):
+        index = site.get(0, "index", -1) if name == "pop" else 0
         if isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
             return owner.items.pop(index)
         return Unknown("pop")

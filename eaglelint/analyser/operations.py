@@ -137,7 +137,8 @@ def elements(run: Interpreter, value: V) -> list[V] | None:
     if isinstance(value, ListV | SetV):
         if value.open and not value.items:
             return None
-        return [with_note(item, value.note) for item in value.items]
+        items = set_order(value) if isinstance(value, SetV) else value.items
+        return [with_note(item, value.note) for item in items]
     if isinstance(value, DictV):
         return list(value.items) if value.items or not value.open else None
     if isinstance(value, Layers):
@@ -158,6 +159,16 @@ def elements(run: Interpreter, value: V) -> list[V] | None:
     if isinstance(value, Stacked):
         return list(value.parts) if value.axis == 0 else [value]
     return value.elements(run) if isinstance(value, Special) else None
+
+
+def set_order(value: SetV) -> list[V]:
+    """The elements of a set in the order in which CPython gives them, which for ints is always the same."""
+    if not all(isinstance(item, int) for item in value.items):
+        return value.items
+    given = {int(item): item for item in value.items}
+    # One by one and not from the dict: the size of the table, and so the order, follows from how a set grew.
+    made = set(list(given))  # noqa: C414
+    return [given[number] for number in (set(made) if value.copied else made)]
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------------------------

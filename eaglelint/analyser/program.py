@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import models, patterns
+from eaglelint.analyser.files import shape
 from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import ModuleScope, module_frame
@@ -46,22 +47,7 @@ def run_project(code: Code, facts: Facts, embedded: list[list[MappedText]], dept
 
 
 def _signature(saves: list[Saved]) -> list[tuple[Any, ...]]:
-    return [(s.path, s.format, s.script, _shape(s.value)) for s in saves]
-
-
-def _shape(value: V, depth: int = 0) -> Any:
-    """What of a saved value matters to its readers."""
-    if depth > 6:
-        return "..."
-    items = getattr(value, "items", None)
-    if isinstance(items, dict):
-        return tuple((str(k), _shape(v, depth + 1)) for k, v in items.items())
-    if isinstance(items, list) or isinstance(value, tuple):
-        return tuple(_shape(v, depth + 1) for v in (items if isinstance(items, list) else value))
-    parts = getattr(value, "parts", None)
-    if parts is not None:
-        return tuple(part.state for part in parts)
-    return getattr(value, "state", type(value).__name__)
+    return [(s.path, s.format, s.script, shape(s.value)) for s in saves]
 
 
 def _execute(run: Interpreter, world: World, embedded: list[list[MappedText]]) -> None:
@@ -84,6 +70,7 @@ def _run_uncalled(run: Interpreter, world: World) -> None:
     Those that nothing even mentions come first: they call the others with the arguments that the others are meant for.
     """
     scopes = [*world.scopes.values(), *world.loose]
+    elsewhere = {id(value.node) for value in world.outside.values() if isinstance(value, FuncV)}
     mentioned: dict[str, set[int]] = {}
     for scope in scopes:
         for func in scope.functions:
@@ -92,7 +79,8 @@ def _run_uncalled(run: Interpreter, world: World) -> None:
     for first in (True, False):
         for scope in scopes:
             for func in list(scope.functions):
-                if func.frame.function is not None or id(func.node) in run.entered or not _worth(scope, func):
+                known = id(func.node) in run.entered or id(func.node) in elsewhere
+                if func.frame.function is not None or known or not _worth(scope, func):
                     continue
                 if not first or not mentioned.get(func.name, set()) - {id(func.node)}:
                     _try(run, scope, func, [])

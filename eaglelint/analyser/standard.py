@@ -22,6 +22,7 @@ from eaglelint.analyser.values import (
     Partial,
     RankStart,
     SetV,
+    Special,
     Unknown,
     V,
     note_of,
@@ -103,6 +104,23 @@ def _count(run: Interpreter, site: CallSite) -> V:
 
 def _partial(run: Interpreter, site: CallSite) -> V:
     return Partial(site.args[0], tuple(site.args[1:]), dict(site.kwargs)) if site.args else Unknown("partial")
+
+
+def _item_getter(run: Interpreter, site: CallSite) -> V:
+    """operator.itemgetter(*keys)"""
+    return ItemGetter(list(site.args)) if site.args and not site.splat else Unknown("itemgetter")
+
+
+class ItemGetter(Special):
+    """operator.itemgetter: called with a container it gives one item, or a tuple of several."""
+
+    def __init__(self, keys: list[V]) -> None:
+        self.keys = keys
+
+    def call(self, run: Interpreter, site: CallSite) -> V:
+        """The items of the argument."""
+        found = [run.objects.item(site.get(0, "obj"), key, site.frame, site.node) for key in self.keys]
+        return found[0] if len(found) == 1 else tuple(found)
 
 
 def _method_type(run: Interpreter, site: CallSite) -> V:
@@ -233,6 +251,7 @@ FUNCTIONS: dict[str, Any] = {
     "itertools.chain.from_iterable": _same,
     "itertools.count": _count,
     "functools.partial": _partial,
+    "operator.itemgetter": _item_getter,
     "functools.wraps": _decorator,
     "functools.lru_cache": _decorator,
     "functools.cache": _same,

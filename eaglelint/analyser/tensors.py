@@ -189,6 +189,10 @@ def _cat(run: Interpreter, site: CallSite) -> V:
             parts.append(piece)
         elif isinstance(piece, Fused):
             parts += piece.parts
+        elif isinstance(piece, Choice):
+            unknown = Unknown("which of the files", site.frame.scope.spot(site.node))
+            run.rec.unresolved(run, unknown, site.node, site.frame)
+            return unknown
         elif isinstance(piece, Stacked) and len(pieces) == 1:
             return piece
         elif isinstance(piece, Unknown):

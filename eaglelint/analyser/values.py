@@ -134,12 +134,16 @@ class ListV:
 
 @dataclass(eq=False, slots=True)
 class SetV:
-    """A set or frozenset of known elements; `open` when it may hold more."""
+    """A set or frozenset of known elements in the order in which they came; `open` when it may hold more.
+
+    `copied` when it was made from another set, which may give its elements another order.
+    """
 
     items: list[V]
     open: bool = False
     note: str = ""
     where: Location | Spot | None = None
+    copied: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -364,6 +368,10 @@ class Special:
     def call_method(self, run: Any, name: str, site: Any) -> V:
         """The result of calling one of its methods."""
         return Unknown(f"{name}()")
+
+    def call(self, run: Any, site: Any) -> V:
+        """The result of calling it."""
+        return Unknown("call")
 
     def truth(self) -> bool | None:
         """Its truth value; None when it is not known."""

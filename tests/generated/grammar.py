@@ -1,0 +1,385 @@
+"""Variants of capture code, made from a seed: loop form x id form x residual form x save form x naming.
+
+`variants(seed, count)` always gives the same programs for the same arguments. Each is a small project that captures
+states of a target, perhaps saves them and reads them back, and puts them side by side; running.py runs it with
+stand-ins.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from random import Random
+
+import grammar_ids
+import grammar_loops
+import grammar_models
+import grammar_saving
+from grammar_ids import Ids, Names
+from grammar_loops import Walk, indented
+from grammar_saving import Flow, Kept
+
+#: Depths for which the analyser runs code whose target is not known.
+OPEN_DEPTHS = (36, 48, 61, 94)
+
+
+@dataclass
+class Variant:
+    """A generated project: its files, how the target's layers return, for which depths it runs, and what is called."""
+
+    name: str
+    files: dict[str, str]
+    style: str
+    depths: tuple[int, ...]
+    steps: list[tuple[str, str, list[str]]]
+
+
+@dataclass
+class Frame:
+    """The function that captures: its header, the lines around it, and expressions for the parts of the target."""
+
+    before: list[str]
+    header: str
+    indent: int
+    decoder: str
+    model: str
+    depths: list[str]
+    after: list[str] = field(default_factory=list)
+    steps: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    imports: list[str] = field(default_factory=list)
+    call: str = ""
+
+
+def variants(seed: int, count: int) -> list[Variant]:
+    """`count` programs."""
+    return [variant(Random(f"{seed}:{number}"), number) for number in range(count)]
+
+
+def variant(draw: Random, number: int) -> Variant:
+    """One program."""
+    family = draw.choice(["loop", "loop", "loop", "loop", "hooks", "hf"])
+    style = draw.choice(["stream", "tuple", "fused", "fused"] if family == "loop" else ["stream", "tuple"])
+    names = grammar_ids.names(draw)
+    ids = draw.choice(grammar_ids.FORMS)(draw, names)
+    frame = _frame(draw, names, family, style)
+    kept = grammar_saving.container(draw, names, ids, nested=family == "hooks")
+    body = _body(draw, names, ids, frame, kept, family, style)
+    flow = grammar_saving.flow(draw, names, kept, ids)
+    while flow.argument and not frame.call:
+        flow = grammar_saving.flow(draw, names, kept, ids)
+    files, steps = _files(draw, names, ids, frame, kept, body, flow, style)
+    depths: tuple[int, ...] = OPEN_DEPTHS
+    if any('from_pretrained("Qwen/Qwen3-8B")' in text for text in files.values()):
+        depths = (36,)
+    elif draw.random() < 0.5:
+        depths = (draw.choice([36, 40, 48, 61]),)
+        config = {
+            "architectures": ["Qwen3ForCausalLM"],
+            "model_type": "qwen3",
+            "num_hidden_layers": depths[0],
+            "hidden_size": 64,
+            "vocab_size": 1000,
+        }
+        files["target/config.json"] = json.dumps(config, indent=2)
+    return Variant(f"{number}-{family}-{style}-{ids.form}-{kept.kind}".replace(" ", "-"), files, style, depths, steps)
+
+
+# ---- the function that captures ------------------------------------------------------------------------------------
+
+
+def _frame(draw: Random, n: Names, family: str, style: str) -> Frame:
+    forms = ["function", "function", "script", "class", "nested"]
+    if family == "loop":
+        forms += ["patched", "own"] if style != "tuple" else ["patched"]
+        if style != "fused":
+            forms.append("method")
+    form = draw.choice(forms)
+    m = n.model
+    decoder = f"{m}.model"
+    depths = [f"{m}.config.num_hidden_layers", f"len({decoder}.layers)"]
+    dump = "eagle3_dump.py"
+    if form == "function":
+        return Frame(
+            [],
+            f"def {n.function}({m}, input_ids, positions=None):",
+            1,
+            decoder,
+            m,
+            depths,
+            steps=[(dump, n.function, ["model", "ids", "positions"])],
+            call=f"{n.function}({m}, input_ids)",
+        )
+    if form == "script":
+        load = f'{m} = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")'
+        return Frame(
+            [load, 'tokenizer = AutoTokenizer.from_pretrained("Qwen/Qwen3-8B")'],
+            f"def {n.function}(input_ids, positions=None):",
+            1,
+            decoder,
+            m,
+            depths,
+            after=['if __name__ == "__main__":', '    batch = tokenizer("some text", return_tensors="pt")', "    CALL"],
+            steps=[(dump, "", [])],
+            imports=["from transformers import AutoModelForCausalLM, AutoTokenizer"],
+            call=f"{n.function}(batch.input_ids, None)",
+        )
+    if form == "class":
+        before = ["class Collector:", f"    def __init__(self, {m}):", f"        self.{m} = {m}", ""]
+        return Frame(
+            before,
+            f"    def {n.function}(self, input_ids, positions=None):",
+            2,
+            f"self.{decoder}",
+            f"self.{m}",
+            [f"self.{d}" if not d.startswith("len") else f"len(self.{decoder}.layers)" for d in depths],
+            steps=[(dump, f"Collector(model).{n.function}", ["ids"])],
+            call=f"Collector({m}).{n.function}(input_ids)",
+        )
+    if form == "nested":
+        return Frame(
+            [f"def build({m}):"],
+            f"    def {n.function}(input_ids, positions=None):",
+            2,
+            decoder,
+            m,
+            depths,
+            after=[f"    return {n.function}", "", "", f"def main({m}, input_ids):", "    CALL"],
+            steps=[(dump, "main", ["model", "ids"])],
+            call=f"build({m})(input_ids)",
+        )
+    self_depths = ["len(self.layers)", "self.config.num_hidden_layers"]
+    arguments = "self, input_ids, positions=None, forward_batch=None"
+    if form == "method":
+        return Frame(
+            [],
+            f"def patched({arguments}):",
+            1,
+            "self",
+            "self",
+            self_depths,
+            after=[
+                "",
+                "",
+                f"def install({m}):",
+                f"    {m}.model.forward = types.MethodType(patched, {m}.model)",
+                "",
+                "",
+                f"def main({m}, input_ids):",
+                f"    install({m})",
+                f"    return {m}.model.forward(input_ids)",
+            ],
+            steps=[(dump, "main", ["model", "ids"])],
+            imports=["import types"],
+        )
+    module = "sglang.srt.models.llama" if style == "fused" else "transformers.models.llama.modeling_llama"
+    if form == "patched":
+        return Frame(
+            [],
+            f"def capturing_forward({arguments}):",
+            1,
+            "self",
+            "self",
+            self_depths,
+            after=["", "", "LlamaModel.forward = capturing_forward"],
+            steps=[(dump, "LlamaModel().__call__", ["ids"])],
+            imports=[f"from {module} import LlamaModel"],
+        )
+    return _own(draw, n, style, arguments, module)
+
+
+def _own(draw: Random, n: Names, style: str, arguments: str, module: str) -> Frame:
+    """A model of the project's own, with layers from a library or its own."""
+    layer = "LlamaDecoderLayer"
+    before: list[str] = []
+    if style == "stream" and draw.random() < 0.6:
+        layer = "Block"
+        before = [
+            "class Block(nn.Module):",
+            "    def __init__(self, config, layer_idx):",
+            "        super().__init__()",
+            "        self.layer_idx = layer_idx",
+            "        self.ln_1 = nn.RMSNorm(config.hidden_size)",
+            "        self.ln_2 = nn.RMSNorm(config.hidden_size)",
+            "        self.attn = LlamaAttention(config)",
+            "        self.mlp = LlamaMLP(config)",
+            "",
+            "    def forward(self, hidden):",
+            "        residual = hidden",
+            "        hidden = self.attn(self.ln_1(hidden))",
+            "        hidden = residual + hidden",
+            "        return hidden + self.mlp(self.ln_2(hidden))",
+            "",
+            "",
+        ]
+    before += [
+        "class CapturingModel(nn.Module):",
+        "    def __init__(self, config):",
+        "        super().__init__()",
+        "        self.config = config",
+        "        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)",
+        f"        self.layers = nn.ModuleList([{layer}(config, i) for i in range(config.num_hidden_layers)])",
+        "        self.norm = nn.RMSNorm(config.hidden_size)",
+        "        self.start_layer, self.end_layer = 0, config.num_hidden_layers",
+        "",
+    ]
+    return Frame(
+        before,
+        f"    def forward({arguments}):",
+        2,
+        "self",
+        "self",
+        ["len(self.layers)", "self.config.num_hidden_layers"],
+        steps=[("eagle3_dump.py", "CapturingModel(config).__call__", ["ids"])],
+        imports=["from torch import nn", f"from {module} import LlamaAttention, LlamaDecoderLayer, LlamaMLP"],
+    )
+
+
+def _body(draw: Random, n: Names, ids: Ids, frame: Frame, kept: Kept, family: str, style: str) -> list[str]:
+    """The statements from the start of the function to where all states are stored and `last` holds the final state."""
+    depth = draw.choice(frame.depths)
+    lines: list[str] = []
+    if draw.random() < 0.4:
+        lines.append(f"depth = {depth}")
+        depth = "depth"
+    layers = f"{frame.decoder}.layers"
+    if draw.random() < 0.3:
+        lines.append(f"layers = {layers}")
+        layers = "layers"
+    lines += [line.replace("N", depth) for line in ids.local] + kept.start
+    take, helper = _taking(draw, n, style if family == "loop" else "stream")
+    ids.module += helper
+    walk = Walk(
+        draw,
+        n,
+        ids,
+        layers,
+        depth,
+        frame.decoder,
+        lambda layer: _advance(n, style, layer),
+        take,
+        kept.store,
+        kept.rebinds,
+    )
+    if family == "hf":
+        call = draw.choice(
+            [
+                f"{frame.model}(input_ids, output_hidden_states=True).hidden_states",
+                f"{frame.model}(input_ids=input_ids, output_hidden_states=True, use_cache=False)['hidden_states']",
+                f"{frame.decoder}(input_ids, output_hidden_states=True).hidden_states",
+            ]
+        )
+        return [*lines, f"every = {call}", *grammar_models.entries(walk, kept.kind), "last = every[-1]"]
+    if family == "hooks":
+        return [*lines, *grammar_models.hooks(walk, style), f"last = {frame.decoder}(input_ids).last_hidden_state"]
+    start = [f"{n.hidden} = {frame.decoder}.embed_tokens(input_ids)"]
+    end = [f"last = {frame.decoder}.norm({n.hidden})"]
+    if style == "fused":
+        start.append("residual = None")
+        end = [f"last, _ = {frame.decoder}.norm({n.hidden}, residual)"]
+    return [*lines, *start, *grammar_loops.loop(walk, kept.kind), *end]
+
+
+def _advance(n: Names, style: str, layer: str) -> list[str]:
+    """The statements that run a layer."""
+    if style == "fused":
+        return [f"{n.hidden}, residual = {layer}(positions, {n.hidden}, residual)"]
+    if style == "tuple":
+        return [f"{n.hidden} = {layer}({n.hidden}, position_ids=positions)[0]"]
+    return [f"{n.hidden} = {layer}({n.hidden})"]
+
+
+def _taking(draw: Random, n: Names, style: str):  # type: ignore[no-untyped-def]
+    """How a state is taken off the stream: what `Walk.take` gives, and the helper function that it needs."""
+    h = n.hidden
+    copy = draw.choice(["", "", ".clone()", ".detach().cpu()", ".detach().clone()", ".to(torch.bfloat16)"])
+    if style != "fused":
+        return (lambda before: ([], f"{h}{copy}")), []
+    form = draw.choice(["conditional", "conditional", "statement", "helper", "sum", "branch"])
+    helper: list[str] = []
+    if form == "helper":
+        helper = [
+            "",
+            "",
+            "def full_stream(states, residual):",
+            "    if residual is None:",
+            "        return states",
+            "    return states + residual",
+        ]
+
+    def take(before: bool) -> tuple[list[str], str]:
+        if form == "branch":
+            return [], f"{h}{copy}"
+        if form == "helper":
+            return [], f"full_stream({h}, residual){copy}"
+        if form == "statement":
+            return [f"full = {h}", "if residual is not None:", f"    full = {h} + residual"], f"full{copy}"
+        if form == "sum" and not before:
+            return [], f"({h} + residual){copy}"
+        return [], f"({h} if residual is None else {h} + residual){copy}"
+
+    return take, helper
+
+
+# ---- the project ---------------------------------------------------------------------------------------------------
+
+
+def _files(
+    draw: Random, n: Names, ids: Ids, frame: Frame, kept: Kept, body: list[str], flow: Flow, style: str
+) -> tuple[dict[str, str], list[tuple[str, str, list[str]]]]:
+    lines = [*body, *(line.replace("LAST", "last") for line in flow.lines)]
+    if not lines[-1].startswith("return"):
+        lines.append(f"return {flow.returns}")
+    steps = list(frame.steps)
+    after = list(frame.after)
+    imports = [
+        "import functools",
+        "import itertools",
+        "import operator",
+        "from collections import deque",
+        "import torch",
+    ]
+    reader: list[str] = []
+    train = ""
+    if flow.reader:
+        reader = [f"def load_columns({flow.argument}):", *indented(flow.reader)]
+        if flow.argument:
+            call = f"load_columns({frame.call})"
+            if frame.after:
+                after = [line.replace("CALL", call) for line in after]
+            else:
+                after = ["", "", f"def main({n.model}, input_ids):", f"    return {call}"]
+                steps = [("eagle3_dump.py", "main", ["model", "ids"])]
+        elif draw.random() < 0.5:
+            train = "\n".join(
+                [
+                    "# training of the EAGLE-3 head",
+                    *sorted({"import torch", *flow.imports, *kept.imports}),
+                    "",
+                    "",
+                    *reader,
+                    "",
+                ]
+            )
+            steps.append(("eagle3_train.py", "load_columns", []))
+            reader = []
+        else:
+            steps.append(("eagle3_dump.py", "load_columns", []))
+    after = [line.replace("CALL", frame.call) for line in after]
+    text = [
+        "# states for the EAGLE-3 drafter",
+        *dict.fromkeys([*imports, *ids.imports, *frame.imports, *flow.imports, *kept.imports]),
+        "",
+        *ids.module,
+        "",
+        *([*reader, "", ""] if reader else []),
+        *frame.before,
+        frame.header,
+        *indented(lines, frame.indent),
+        "",
+        *after,
+        "",
+    ]
+    files = {"eagle3_dump.py": "\n".join(text), **ids.files}
+    if train:
+        files["eagle3_train.py"] = train
+    return files, steps
