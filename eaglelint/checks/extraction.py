@@ -80,7 +80,7 @@ def _of_sglang(launch: Launch) -> list[_Means]:
         cure = "disable_radix_cache=True" if launch.form == "python" else "--disable-radix-cache"
         found.append(_Means("the radix cache", cure, "states_lost_to_prefix_cache"))
     size = launch.get("chunked_prefill_size")
-    if (launch.complete if size is None else _chunks(launch, size)):
+    if launch.complete if size is None else _chunks(launch, size):
         cure = "chunked_prefill_size=-1" if launch.form == "python" else "--chunked-prefill-size -1"
         found.append(_Means("chunked prefill", cure, "states_lost_to_chunked_prefill", size))
     return found
