@@ -1,0 +1,111 @@
+"""Stages: objects that keep a model's residual for it, between reading the stream and writing to it.
+
+An engine may hide the residual connection in an object for each half of a layer: `prepare` reads the stream (and may
+capture it), `finish` adds what the half computed. The roles of these methods are data; here is what the roles mean.
+The residual itself stands in the batch, as in the engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from eaglelint.analyser import calls
+from eaglelint.analyser.calls import CallSite
+from eaglelint.analyser.values import ListV, Method, Obj, Special, Unknown, V
+from eaglelint.derivation.tensors import EMPTY, Content, Dense, first_state, of_sum, plus, unscaled
+
+if TYPE_CHECKING:
+    from eaglelint.derivation.execution import EngineInterpreter
+    from eaglelint.derivation.surroundings import EngineWorld
+
+
+@dataclass(eq=False)
+class Stage(Special):
+    """One stage of a layer."""
+
+    number: int = 0
+
+    def call_method(self, run: Any, name: str, site: CallSite) -> V:
+        """A method whose role is not known gives something that is not known."""
+        return Unknown(f"stage.{name}")
+
+
+class Residual(Obj):
+    """What the batch of the run keeps between stages."""
+
+
+def _kept(run: EngineInterpreter) -> Obj:
+    return run.world.batch  # type: ignore[attr-defined, no-any-return]
+
+
+def residual(run: EngineInterpreter) -> Content:
+    """The residual that is kept for the batch."""
+    held: Content = _kept(run).attrs.get("%residual", EMPTY)
+    return held
+
+
+def _keep(run: EngineInterpreter, content: Content) -> None:
+    batch = _kept(run)
+    run.touch(batch)
+    batch.attrs["%residual"] = content
+
+
+def play(run: EngineInterpreter, world: EngineWorld, role: str, func: V, site: CallSite) -> V:
+    """What a method or function of a stage does."""
+    values = [*site.args, *site.kwargs.values()]
+    state = first_state(values)
+    if role == "stages":
+        return ListV([Stage() for _ in site.args]) if len(site.args) > 1 else Stage()
+    if role == "begin":
+        _keep(run, EMPTY)
+        return Unknown("stream")
+    if role == "exit":
+        return Stage()
+    if role == "residual":
+        return Dense(residual(run))
+    if state is None:
+        return Unknown(role)
+    total = plus(state.content, residual(run))
+    if role == "snapshot":
+        return Dense(total)
+    if role == "snapshot_pair":
+        return (state, Dense(total))
+    if role == "keep":
+        return state
+    if role == "read":
+        _capture(run, site, total)
+        _keep(run, total)
+        return Dense(of_sum("normed", total, run.layer))
+    if role == "final":
+        _capture(run, site, total)
+        world.finals.append(total)
+        return Dense(of_sum("normed", total, run.layer))
+    if role == "write":
+        if residual(run) and _within(residual(run), unscaled(state.content, run.layer)):
+            _keep(run, EMPTY)  # the stage wrote the complete stream itself
+        return Dense(state.content)
+    return Unknown(role)
+
+
+def _within(part: Content, whole: Content) -> bool:
+    counted = dict(whole)
+    return all(counted.get(term, 0) >= times for term, times in part)
+
+
+def _capture(run: EngineInterpreter, site: CallSite, total: Content) -> None:
+    """Hand the stream to the collector that the call was given, if any."""
+    for name, value in site.kwargs.items():
+        if "capture" not in name or value is None:
+            continue
+        collector = value
+        if not callable_value(value):
+            collector = run.objects.attribute(value, "append", site.frame, site.node)
+        calls.invoke(run, collector, CallSite([Dense(total)], {}, site.node, site.frame))
+
+
+def callable_value(value: V) -> bool:
+    """Whether a collector is a function to call, not a list to append to."""
+    from eaglelint.analyser.values import FuncV, Partial
+
+    return isinstance(value, FuncV | Partial | Method)

@@ -1,0 +1,444 @@
+"""What an engine's model finds around it: one device, one rank, one batch; torch; configs; parts that are not executed.
+
+Modules of a layer (attention, MLP, mixture of experts) are not executed: each gives a new contribution. Norms and
+embeddings are known by the names of their classes. What helpers outside the source do is data
+(`rules/conventions/callees/`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from eaglelint.analyser import calls
+from eaglelint.analyser.calls import CallSite
+from eaglelint.analyser.operations import truth
+from eaglelint.analyser.scope import Frame, ModuleScope
+from eaglelint.analyser.sources import Code
+from eaglelint.analyser.values import (
+    MISSING,
+    ClassV,
+    DictV,
+    External,
+    FuncV,
+    ListV,
+    Method,
+    Obj,
+    Partial,
+    Special,
+    Unknown,
+    V,
+)
+from eaglelint.analyser.world import World
+from eaglelint.derivation import stages
+from eaglelint.derivation.callees import Callees
+from eaglelint.derivation.objects import EngineObjects, ListOf, Super, bases_outside, is_module, linear
+from eaglelint.derivation.tensors import Content, Crash, Dense, Packed, first_state, fresh, of_sum, plus, states_in
+from eaglelint.facts import Facts
+
+if TYPE_CHECKING:
+    from eaglelint.derivation.execution import EngineInterpreter
+
+_DEPTHS = frozenset({"num_hidden_layers", "n_layer", "n_layers", "num_layers", "n_hidden_layers"})
+_KINDS_BY_LAYER = frozenset({"layer_types", "layers_block_type", "block_configs", "attn_type_list", "layers_type"})
+
+
+class Config(Special):
+    """The config of the target: N decoder layers, a hidden size; other keys are not known, and absent when asked so."""
+
+    def attribute(self, run: Any, name: str) -> V:
+        """A key of the config."""
+        if name in _DEPTHS:
+            return run.depth
+        if name == "hidden_size":
+            return 4096
+        if name in _KINDS_BY_LAYER:
+            return ListV([Unknown(name) for _ in range(run.depth)])
+        if name.endswith("config") or name in ("get_text_config", "model_config"):
+            return self
+        if name in ("get", "to_dict", "update"):
+            return MISSING
+        return Unknown(f"config.{name}")
+
+    def call_method(self, run: Any, name: str, site: CallSite) -> V:
+        """get(key, default), and methods that give a config again."""
+        if name == "get":
+            key = site.get(0, "key")
+            return site.get(1, "default") if key not in _DEPTHS else run.depth
+        return self
+
+    def has(self, name: str) -> bool:
+        """Whether a key is taken to be there."""
+        return name in _DEPTHS or name == "hidden_size"
+
+    def item(self, run: Any, key: V) -> V:
+        """config["key"]"""
+        return self.attribute(run, key) if isinstance(key, str) else Unknown("key")
+
+
+class EngineWorld(World):
+    """The surroundings of one engine's source. What a run of a model shows is kept here: entries, finals, layers."""
+
+    def __init__(self, code: Code, callees: Callees) -> None:
+        super().__init__(code, Facts(), [])
+        self.callees = callees
+        self.config = Config()
+        self.layer_numbers: dict[int, int] = {}
+        self.entries: dict[int, tuple[Dense, ...]] = {}
+        self.entry_contents: dict[int, tuple[Content, ...]] = {}
+        self.finals: list[Content] = []
+        self.batch = Obj("forward_batch")
+
+    def begin(self) -> None:
+        """Forget what the run before has shown."""
+        self.entries.clear()
+        self.entry_contents.clear()
+        self.finals.clear()
+        self.batch.attrs.clear()
+
+    def surrounding(self, name: str) -> V:
+        """The value of an attribute of something outside, where the surroundings decide it; MISSING otherwise."""
+        return self.callees.attributes.get(name, MISSING)
+
+    def load(self, run: Any, path: str) -> ModuleScope | None:
+        """The scope of a file; None for modules that stay outside."""
+        if path.rsplit("/", 1)[-1].removesuffix(".py") in self.callees.modules:
+            return None
+        return super().load(run, path)
+
+    # ---- instances -----------------------------------------------------------------------------------------------
+
+    def construct(self, run: Any, obj: Obj) -> None:
+        """Run the `__init__` of a module whose construction was put off."""
+        if "%init" not in obj.attrs:
+            return
+        run.touch(obj)
+        pending = obj.attrs.pop("%init")
+        init = run.objects.find(obj.cls, "__init__")
+        if isinstance(init, FuncV):
+            layer, inside = run.layer, run.inside
+            run.call_function(replace(init, bound=obj), *pending)
+            run.layer, run.inside = layer, inside
+
+    def _instance(self, run: EngineInterpreter, cls: ClassV, site: CallSite) -> V:
+        outside = bases_outside(cls)
+        if any("Enum" in base for base in outside):
+            return Unknown(cls.name)
+        if "list" in outside:
+            made = ListOf([], cls=cls)
+            made.items = list(calls.iterate(run, site.args[0]) or []) if site.args else []
+            return made
+        obj = Obj(cls.name, cls, where=site.frame.scope.spot(site.node), outside=False)
+        if is_module(cls):
+            obj.attrs["%init"] = (list(site.args), dict(site.kwargs))
+            return obj
+        init = run.objects.find(cls, "__init__")
+        if isinstance(init, FuncV):
+            run.call_function(replace(init, bound=obj), site.args, site.kwargs)
+            return obj
+        names = [name for base in reversed(linear(cls)) for name in calls._fields(base)]
+        obj.attrs.update(zip(names, site.args, strict=False))
+        obj.attrs.update(site.kwargs)
+        after = run.objects.find(cls, "__post_init__")
+        if isinstance(after, FuncV):
+            run.call_function(replace(after, bound=obj), [], {})
+        return obj
+
+    # ---- calls ---------------------------------------------------------------------------------------------------
+
+    def called(self, run: Any, func: V, site: CallSite) -> V:
+        """What a call gives; MISSING when the interpreter executes it itself."""
+        name = _name(func)
+        if name in self.callees.results and not isinstance(func, ClassV):
+            return self.callees.results[name]
+        for key in (_qualified(func, name), name):
+            role = self.callees.roles.get(key)
+            if role is not None and (not isinstance(func, FuncV) or key in self.callees.always):
+                return self._play(run, role, func, site)
+        if isinstance(func, Method) and isinstance(func.owner, Super):
+            return None
+        if isinstance(func, FuncV | Special):
+            return MISSING
+        if isinstance(func, ClassV):
+            return self._instance(run, func, site)
+        if isinstance(func, Partial):
+            return MISSING
+        if isinstance(func, External):
+            return self._outside(run, func.path, site)
+        if isinstance(func, Obj):
+            return self._module(run, func, site)
+        if isinstance(func, Unknown):
+            return self._something(run, site, name or "call")
+        return MISSING
+
+    def _play(self, run: EngineInterpreter, role: str, func: V, site: CallSite) -> V:
+        """What a callee does that is known by its role."""
+        values = [*site.args, *site.kwargs.values()]
+        if role == "outside":
+            return Obj(_name(func))
+        if role == "first":
+            return values[0] if values else Unknown("argument")
+        if role == "list":
+            return ListV(calls.iterate(run, values[0]) or [])
+        if role == "norm":
+            return self.norm(run, values)
+        if role == "pair":
+            states = [v for v in values if isinstance(v, Dense) or v is None][:2]
+            return tuple(states) if len(states) == 2 else Unknown("pair")
+        if role == "range":
+            return (0, values[0])
+        if role in ("layers", "layers_first", "layers_only"):
+            return self._layers(run, role, site)
+        return stages.play(run, self, role, func, site)
+
+    def _layers(self, run: EngineInterpreter, role: str, site: CallSite) -> V:
+        number = site.get(0, "num_hidden_layers")
+        builder = site.get(1, "layer_fn")
+        if not isinstance(number, int) or not isinstance(builder, FuncV | Partial | ClassV):
+            return Unknown("layers")
+        taken = _parameters(builder)
+        made = []
+        for index in range(number):
+            given: dict[str, V] = {"prefix": f"layers.{index}"} if not taken or "prefix" in taken else {}
+            if "idx" in taken:
+                given["idx"] = index
+            made.append(calls.invoke(run, builder, CallSite([], given, site.node, site.frame)))
+        modules = ListV(made, kind="modules")
+        if role == "layers_first":
+            return (0, number, modules)
+        piped = role == "layers" and "pp_rank" in site.kwargs
+        return (modules, 0, number) if piped or _name_of(site) == "make_pp_layers" else modules
+
+    def norm(self, run: EngineInterpreter, values: list[V]) -> V:
+        """A norm of a state, or of the sum of a state and its residual, which it updates in place."""
+        states = [v for v in values if isinstance(v, Dense)]
+        if not states:
+            return Unknown("norm")
+        total = states[0].content
+        for other in states[1:]:
+            total = plus(total, other.content)
+        if not run.inside:
+            self.finals.append(total)
+        normed = of_sum("normed", total, run.layer)
+        if len(states) == 1:
+            return Dense(normed)
+        if not run.in_place:
+            return (Dense(normed), Dense(total))
+        states[1].become(run, total)
+        states[0].become(run, normed)
+        return (states[0], states[1])
+
+    def _outside(self, run: EngineInterpreter, path: str, site: CallSite) -> V:
+        name = path.rsplit(".", 1)[-1]
+        if path.startswith("builtins."):
+            handler = _BUILTINS.get(name)
+            return handler(run, site) if handler is not None else MISSING
+        values = [*site.args, *site.kwargs.values()]
+        if name in ("ModuleList", "ModuleDict"):
+            given = site.get(0, "modules")
+            if isinstance(given, DictV):
+                return given
+            return ListV(calls.iterate(run, given) or [], bool(getattr(given, "open", False)), kind="modules")
+        state = first_state(values)
+        if name in ("cat", "concat", "stack") and states_in(site.get(0, "tensors")):
+            return ListV(list(states_in(site.get(0, "tensors"))), kind="joined")
+        if name in ("add", "empty_like", "zeros_like", "new_empty"):
+            if name == "add" and isinstance(site.get(0, "input"), Dense):
+                return site.args[0].operate(run, "Add", site.get(1, "other"), False)
+            return Packed(state) if state is not None else Unknown(name)
+        if state is not None:
+            return Dense(fresh("guess", run.layer)) if not _keeps_name(name) else state
+        if name[:1].isupper():
+            return Obj(name, where=site.frame.scope.spot(site.node), path=path)
+        return MISSING
+
+    def _something(self, run: EngineInterpreter, site: CallSite, name: str) -> V:
+        """A call of something that is not known: with a state, another state that is not known."""
+        if any(isinstance(v, Dense) for v in [*site.args, *site.kwargs.values()]):
+            return Dense(fresh("guess", run.layer))
+        return Unknown(f"{name}()")
+
+    def _module(self, run: EngineInterpreter, obj: Obj, site: CallSite) -> V:
+        """A call of an instance: a layer, a norm, an embedding, a model, or a part that is not executed."""
+        values = [*site.args, *site.kwargs.values()]
+        lowered = obj.name.rsplit(".", 1)[-1].lower()
+        names = {lowered, *(base.lower() for base in (bases_outside(obj.cls) if obj.cls else ()))}
+        if id(obj) in self.layer_numbers:
+            return self._layer(run, obj, self.layer_numbers[id(obj)], site)
+        if obj.cls is not None and not is_module(obj.cls):
+            method = run.objects.find(obj.cls, "__call__")
+            if isinstance(method, FuncV):
+                return run.call_function(replace(method, bound=obj), site.args, site.kwargs)
+            return Unknown(obj.name)
+        if any(n.endswith("norm") or "layernorm" in n for n in names):
+            return self.norm(run, values)
+        if any("embed" in n for n in names) and first_state(values) is None and not run.inside and run.layer < 0:
+            return Dense(fresh("embedding", -1))
+        if obj.cls is not None and not run.inside and "rotary" not in lowered:
+            forward = run.objects.find(obj.cls, "forward")
+            if isinstance(forward, FuncV) and _loops(run, obj):
+                return run.call_function(replace(forward, bound=obj), site.args, site.kwargs)
+        if first_state(values) is None:
+            return Unknown(f"{obj.name}()")
+        return Dense(fresh("update", run.layer))
+
+    def _layer(self, run: EngineInterpreter, obj: Obj, number: int, site: CallSite) -> V:
+        forward = run.objects.find(obj.cls, "forward") if obj.cls is not None else MISSING
+        if not isinstance(forward, FuncV):
+            return Dense(fresh("guess", number))
+        if run.inside:
+            return run.call_function(replace(forward, bound=obj), site.args, site.kwargs)
+        given = _named(forward, site)
+        stream = [v for n, v in given.items() if isinstance(v, Dense) and ("hidden" in n or "resid" in n or n == "x")]
+        stream = stream or [v for v in given.values() if isinstance(v, Dense)][:1]
+        self.entries[number] = tuple(stream)
+        self.entry_contents[number] = tuple(s.content for s in stream)
+        run.layer, run.inside = number, True
+        try:
+            return run.call_function(replace(forward, bound=obj), site.args, site.kwargs)
+        finally:
+            run.inside = False
+
+
+def _parameters(func: V) -> set[str]:
+    node = func.func.node if isinstance(func, Partial) and isinstance(func.func, FuncV) else getattr(func, "node", None)
+    params = getattr(node, "params", None)
+    return {p.name.value for p in (*params.params, *params.kwonly_params)} if params is not None else set()
+
+
+def _named(func: FuncV, site: CallSite) -> dict[str, V]:
+    """The arguments of a method call by the names of its parameters."""
+    params = [p.name.value for p in (*func.node.params.posonly_params, *func.node.params.params)][1:]
+    return {**dict(zip(params, site.args, strict=False)), **site.kwargs}
+
+
+def _loops(run: EngineInterpreter, obj: Obj) -> bool:
+    """Whether a module is a decoder: it keeps a list of modules as long as the target is deep."""
+    run.world.construct(run, obj)
+    return any(isinstance(v, ListV) and v.kind == "modules" and len(v.items) == run.depth for v in obj.attrs.values())
+
+
+def _name(func: V) -> str:
+    if isinstance(func, FuncV | ClassV):
+        return func.name
+    if isinstance(func, External):
+        return func.path.rsplit(".", 1)[-1]
+    if isinstance(func, Method):
+        return func.name
+    if isinstance(func, Unknown):
+        return func.reason.rsplit(".", 1)[-1]
+    if isinstance(func, Obj):
+        return func.name.rsplit(".", 1)[-1] if func.cls is None else ""
+    return ""
+
+
+def _qualified(func: V, name: str) -> str:
+    """`module.function`, or `Stage.method`."""
+    if isinstance(func, FuncV):
+        return f"{func.scope.path.rsplit('/', 1)[-1].removesuffix('.py')}.{name}"
+    if isinstance(func, External):
+        return ".".join(func.path.split(".")[-2:])
+    if isinstance(func, Method):
+        return f"{type(func.owner).__name__}.{name}"
+    return name
+
+
+def _name_of(site: CallSite) -> str:
+    from eaglelint.analyser.patterns import dotted
+
+    return dotted(site.node.func).rsplit(".", 1)[-1]
+
+
+def _keeps_name(name: str) -> bool:
+    return name in ("contiguous", "detach", "squeeze", "unsqueeze", "to", "view", "reshape") or name.startswith(
+        ("tensor_model_parallel_all_", "all_reduce", "all_gather", "reduce_scatter", "get_local_")
+    )
+
+
+# ---- built-in functions that must be exact ---------------------------------------------------------------------------
+
+
+def _getattr(run: EngineInterpreter, site: CallSite) -> V:
+    owner, name = site.get(0, "object"), site.get(1, "name")
+    if not isinstance(name, str):
+        return Unknown("getattr")
+    default = site.args[2] if len(site.args) > 2 else MISSING
+    if isinstance(owner, Obj) and owner.cls is not None:
+        return run.objects.member(owner, name, default)
+    if default is not MISSING and isinstance(owner, Config):
+        return owner.attribute(run, name) if owner.has(name) else default
+    if default is not MISSING and isinstance(owner, Dense):
+        return owner.attrs.get(name, default)
+    if default is not MISSING and isinstance(owner, ClassV):
+        return run.objects._of_class(owner, name) if run.objects.find(owner, name) is not MISSING else default
+    return run.objects.attribute(owner, name, site.frame, site.node)
+
+
+def _hasattr(run: EngineInterpreter, site: CallSite) -> V:
+    owner, name = site.get(0, "object"), site.get(1, "name")
+    if isinstance(owner, Obj) and owner.cls is not None and isinstance(name, str):
+        return run.objects.member(owner, name, None) is not None or name in owner.attrs
+    if isinstance(owner, Config) and isinstance(name, str):
+        return owner.has(name)
+    if isinstance(owner, Dense):
+        return name in owner.attrs
+    if isinstance(owner, ClassV) and isinstance(name, str):
+        return run.objects.find(owner, name) is not MISSING
+    return Unknown("hasattr")
+
+
+def _isinstance(run: EngineInterpreter, site: CallSite) -> V:
+    value, kinds = site.get(0, "object"), site.get(1, "class")
+    every = kinds if isinstance(kinds, tuple) else (kinds,)
+    names = {k.path.rsplit(".", 1)[-1] for k in every if isinstance(k, External)}
+    if isinstance(value, Dense | Packed):
+        return bool(names & {"Tensor"})
+    if isinstance(value, Obj) and value.cls is not None:
+        if any(k in linear(value.cls) for k in every if isinstance(k, ClassV)):
+            return True
+        return bool(names & bases_outside(value.cls))
+    if isinstance(value, tuple | ListV) and names:
+        return bool(names & ({"tuple", "Sequence"} if isinstance(value, tuple) else {"list", "Sequence", "Iterable"}))
+    if value is None or isinstance(value, bool | int | str):
+        return MISSING if names else False
+    return Unknown("isinstance")
+
+
+def _len(run: EngineInterpreter, site: CallSite) -> V:
+    value = site.get(0, "obj")
+    if isinstance(value, Obj) and value.cls is not None:
+        method = run.objects.find(value.cls, "__len__")
+        if isinstance(method, FuncV):
+            return run.call_function(replace(method, bound=value), [], {})
+    return MISSING
+
+
+def _super(run: EngineInterpreter, site: CallSite) -> V:
+    frame: Frame | None = site.frame
+    func = site.frame.function
+    while frame is not None and frame.parent is not None and func is not None and func.owner is None:
+        frame = frame.parent
+        func = frame.function
+    if func is None or func.owner is None or frame is None:
+        return Unknown("super")
+    first = next(iter(func.node.params.params), None)
+    bound = frame.names.get(first.name.value) if first is not None else None
+    return Super(bound, func.owner) if isinstance(bound, Obj | ClassV | ListOf) else Unknown("super")
+
+
+def _type(run: EngineInterpreter, site: CallSite) -> V:
+    value = site.get(0, "object")
+    return value.cls if isinstance(value, Obj | ListOf) and value.cls is not None else Unknown("type")
+
+
+def _bool(run: EngineInterpreter, site: CallSite) -> V:
+    known = truth(site.get(0, "x", False))
+    return Unknown("bool") if known is None else known
+
+
+_BUILTINS: dict[str, Any] = {
+    "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "len": _len, "super": _super, "type": _type,
+    "bool": _bool,
+}  # fmt: skip
+
+__all__ = ["Config", "Crash", "EngineObjects", "EngineWorld"]
