@@ -47,7 +47,9 @@ def command(
     else:
         _write(output, text)
     for traceback in result.tracebacks:
-        click.echo(f"eaglelint: internal error {traceback if verbose else traceback.splitlines()[0]}", err=True)
+        first, *_, last = traceback.strip().splitlines()
+        shown = traceback if verbose else f"{first} {last} (--verbose shows where)"
+        click.echo(f"eaglelint: internal error {shown}", err=True)
     ctx.exit(2 if result.tracebacks else 0)
 
 

@@ -14,6 +14,8 @@ from eaglelint.tracing.records import Boundary
 def boundary(values: Mapping[int, int], depth: int) -> Boundary:
     """A boundary that is `values[n]` for a target of n layers, drawn for `depth` (0: N is not known)."""
     by_depth = tuple(sorted(values.items()))
+    if len(values) == 1 and not depth:
+        depth = by_depth[0][0]
     if depth and depth in values:
         return Boundary(_number(values[depth]), values[depth], place(values[depth], depth), by_depth)
     if not values:

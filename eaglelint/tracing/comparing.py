@@ -57,6 +57,8 @@ def _judge(kept: Kept | None, fed: Fed | None, trained: Trained, decided: bool) 
     if kept is None:
         if trained.columns and decided and trained.judged:
             return "mismatch", "the drafter was not trained with this column"
+        if fed is not None and fed.lost:
+            return "mismatch", fed.lost
         return "unknown", "what it was trained on is not known"
     if kept.flaw:
         return "mismatch", f"trained on an incomplete state: {kept.flaw}"
@@ -106,7 +108,9 @@ def _shift(kept: Kept, fed: Fed) -> str:
 def verdict(found: Sequence[Row], trained: Trained, served_known: bool) -> tuple[Status, str]:
     """What the rows come to, in one sentence."""
     if not trained.columns:
-        return "unknown", "what the drafter was trained on is not known"
+        lost = [row.fed for row in found if row.fed is not None and row.fed.lost]
+        unknown = "what the drafter was trained on is not known"
+        return ("mismatch", f"{_lost_words(lost)}; {unknown}") if lost else ("unknown", unknown)
     if not served_known:
         return "unknown", "what the drafter is served is not known"
     broken = next((row.words for row in found if row.status == "mismatch" and row.kept and row.kept.flaw), "")
@@ -134,6 +138,9 @@ def _difference(found: Sequence[Row]) -> str:
         words = "; ".join(dict.fromkeys(row.words for row in found if row.status == "mismatch"))
         return words or "other boundaries than it was trained on"
     words = "" if lost and trained == served else difference(trained, served)
-    texts = ", ".join(dict.fromkeys(fed.boundary.text for fed in lost))
-    arriving = f"boundary {texts} {lost[0].lost}" if lost else ""
-    return "; ".join(part for part in (words, arriving) if part)
+    return "; ".join(part for part in (words, _lost_words(lost)) if part)
+
+
+def _lost_words(lost: Sequence[Fed]) -> str:
+    texts = list(dict.fromkeys(fed.boundary.text for fed in lost))
+    return f"boundar{'y' if len(texts) == 1 else 'ies'} {', '.join(texts)} {lost[0].lost}" if lost else ""

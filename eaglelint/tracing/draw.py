@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from eaglelint import catalog
 from eaglelint.boundary import show_ids
@@ -30,16 +30,11 @@ _HEADS = {
 }
 
 
-def draw(pipelines: Iterable[Pipeline]) -> tuple[Drawing, ...]:
-    """A drawing of each pipeline."""
-    drawings = [_drawing(pipeline) for pipeline in pipelines]
-    return tuple(drawing for drawing in drawings if drawing.name or drawing.panels or drawing.hints[1:])
-
-
-def _drawing(pipeline: Pipeline) -> Drawing:
+def draw(pipeline: Pipeline) -> Iterator[Drawing]:
+    """The drawing of a pipeline; nothing for code of no drafter in which there is nothing to draw."""
     panels = tuple(_panels(pipeline)) if takes_states(pipeline) else ()
     target = pipeline.target
-    return Drawing(
+    drawing = Drawing(
         name=pipeline.name,
         head=_HEADS.get(pipeline.method, pipeline.method) if pipeline.name else "",
         target=target.words if target is not None else "",
@@ -50,6 +45,8 @@ def _drawing(pipeline: Pipeline) -> Drawing:
         hints=hints(pipeline, panels),
         sources=sources(panels),
     )
+    if drawing.name or drawing.panels or pipeline.unresolved or pipeline.ambiguities:
+        yield drawing
 
 
 def _panels(pipeline: Pipeline) -> Iterator[Panel]:
@@ -122,7 +119,7 @@ def _panel_notes(left: Trained, side: Side) -> Iterator[Note]:
     served, serving = side.served, side.serving
     for reason in dict.fromkeys(reason for reason in (left.assumed, served.assumed) if reason):
         yield Note("assumed", reason)
-    if left.columns and not left.ordered:
+    if len(left.columns) > 1 and not left.ordered:
         yield Note("order", "the order of the columns in training is not known; they stand in the order of fc")
     if serving is None:
         return

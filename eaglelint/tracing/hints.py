@@ -23,15 +23,16 @@ def _hints(pipeline: Pipeline, panels: Sequence[Panel]) -> Iterator[Hint]:
     if not takes_states(pipeline):
         return
     if not pipeline.name:
-        yield Hint("which drafter this code belongs to", _entry("drafter", 'drafter = "path/to/the/drafter"'))
+        where = [*(capture.where.path for capture in pipeline.captures), *(a.where.path for a in pipeline.assemblies)]
+        lines = (f"capture = {_listed(where)}",) if where else ()
+        yield Hint("which drafter this code belongs to", _entry("path/to/the/drafter", *lines))
     yield from _captures(pipeline)
     if pipeline.name and not pipeline.unresolved and any(not panel.trained.columns for panel in panels):
         files = _of(pipeline, 'capture = ["path/to/capture.py"]', 'training = ["path/to/training.py"]')
         yield Hint("what the drafter was trained on", files)
     for doubt in pipeline.ambiguities:
         heads = wording.listed(doubt.candidates, "or")
-        files = json.dumps(list(dict.fromkeys(place.path for place in doubt.places)))
-        entry = _entry(doubt.candidates[0], f"capture = {files}")
+        entry = _entry(doubt.candidates[0], f"capture = {_listed([place.path for place in doubt.places])}")
         yield Hint(f"which drafter the captured states belong to: {heads}", entry)
     if any(not panel.depth for panel in panels):
         yield Hint("the target and its number of layers N", '[target]\nname = "organisation/model"\ndepth = 32')
@@ -59,6 +60,10 @@ def _serving(pipeline: Pipeline) -> Iterator[Hint]:
         yield Hint("where this drafter is served: the project starts another one", launch)
     elif not pipeline.declared:
         yield Hint(f"which ids {pipeline.name} declares: its config is not in the project")
+    elif pipeline.method == "unknown":
+        yield Hint("what kind of head this is, and so how an engine reads its ids")
+    elif pipeline.method != "eagle3":
+        yield Hint("how engines read the ids of this kind of head: only those of EAGLE-3 are drawn")
     elif not pipeline.servings:
         yield Hint("which engine and release serve it", _of(pipeline, 'engine = "sglang==0.5.9"'))
     open_ = {serving.engine for serving in pipeline.servings if not serving.release.bounded}
@@ -76,5 +81,8 @@ def _of(pipeline: Pipeline, *lines: str) -> str:
 
 
 def _entry(drafter: str, *lines: str) -> str:
-    named = [] if lines and lines[0].startswith("drafter =") else [f"drafter = {json.dumps(drafter)}"]
-    return "\n".join(("[[pipeline]]", *named, *lines))
+    return "\n".join(("[[pipeline]]", f"drafter = {json.dumps(drafter)}", *lines))
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return json.dumps(list(dict.fromkeys(paths)))

@@ -107,6 +107,7 @@ def _fed(fed: Fed) -> dict[str, Any]:
         "boundary": _boundary(fed.boundary),
         "ids": list(fed.ids),
         "key": fed.key,
+        "formula": fed.formula,
         "lost": fed.lost,
         "steps": _steps(fed.steps),
     }

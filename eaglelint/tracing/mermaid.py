@@ -67,7 +67,8 @@ def _row(name: str, row: Row, panel: Panel) -> Iterator[str]:
         return
     served = label(f"served boundary {row.fed.boundary.text}")
     yield f'{name}f {_link(row.status, mark)} {name}s["{served}"]:::{row.status}'
-    yield f'{name}s --- {name}i["{label(_id(row.fed))}"]'
+    if row.fed.ids or row.fed.formula:
+        yield f'{name}s --- {name}i["{label(_id(row.fed))}"]'
     if row.fed.key:
         yield f'{name}i --- {name}c["{label(row.fed.key)}"]'
 
@@ -87,7 +88,7 @@ def _last(name: str, kept: Kept) -> str:
 
 
 def _id(fed: Fed) -> str:
-    return f"id {', '.join(fed.ids)}" if fed.ids else "default"
+    return f"id {', '.join(fed.ids)}" if fed.ids else f"default {fed.formula}"
 
 
 def _link(status: Status, mark: str) -> str:

@@ -65,13 +65,15 @@ class Fed:
     """What arrives in one column of fc when the drafter is served.
 
     `ids` are the ids that mean it ("-1"; several when the engine takes them for one, none for its default), `key` what
-    holds them, with the index (`eagle_config.eagle_aux_hidden_state_layer_ids[0]`). `lost` says why the state does not
-    arrive, "" when it does.
+    holds them, with the index (`eagle_config.eagle_aux_hidden_state_layer_ids[0]`). `formula` says which boundary of
+    the engine's default it is ("N // 2"), "" where ids are taken. `lost` says why the state does not arrive, "" when it
+    does.
     """
 
     boundary: Boundary
     ids: tuple[str, ...] = ()
     key: str = ""
+    formula: str = ""
     steps: tuple[Step, ...] = ()
     lost: str = ""
 

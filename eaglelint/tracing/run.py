@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from eaglelint.errors import UnreadableSource
@@ -59,5 +60,9 @@ def trace(paths: Sequence[str], settings: Settings) -> Traced:
     project = discover(paths, settings=settings)
     facts = read(project, settings, guard)
     pipelines = tuple(guard.each("the linking of files to pipelines", Location("."), lambda: link(facts, settings)))
-    drawings = tuple(guard.each("the drawing of pipelines", Location("."), lambda: draw(pipelines)))
-    return Traced(drawings, {source.path: source for source in project.sources}, tuple(guard.tracebacks))
+    drawings = [
+        drawing
+        for pipeline in pipelines
+        for drawing in guard.each("the drawing of a pipeline", pipeline.where, partial(draw, pipeline))
+    ]
+    return Traced(tuple(drawings), {source.path: source for source in project.sources}, tuple(guard.tracebacks))

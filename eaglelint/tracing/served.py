@@ -9,7 +9,7 @@ from typing import NamedTuple
 from eaglelint.boundary import show_ids
 from eaglelint.checks import wording
 from eaglelint.checks.meanings import meanings
-from eaglelint.conventions.rules import NOWHERE
+from eaglelint.conventions.rules import MEANING, NOWHERE
 from eaglelint.facts import LayerIds, Step
 from eaglelint.linking.records import Serving, releases_named
 from eaglelint.pipeline import Pipeline
@@ -138,9 +138,9 @@ def _of_graphs(pipeline: Pipeline, group: Sequence[Serving]) -> Served:
     """What decoding reads where a release captures its CUDA graphs before the ids are set: its default boundaries."""
     first = group[0]
     tables = {depth: found for depth in first.depths if (found := first.reading.defaults(depth)) is not None}
-    width = min((len(found) for found in tables.values()), default=0)
     columns = tuple(
-        Fed(boundary({n: sorted(found)[i] for n, found in tables.items()}, first.depth)) for i in range(width)
+        Fed(boundary({n: found[place] for n, found in tables.items()}, first.depth), formula=formula)
+        for place, formula in enumerate(first.reading.default if tables else ())
     )
     eager = _of_group(pipeline, group)
     return replace(
@@ -161,7 +161,7 @@ def _rule(serving: Serving) -> str:
         return f"captures nothing for this target{f': {serving.reading.note}' if serving.reading.note else ''}"
     if serving.ids is None:
         return f"no ids are taken: the default boundaries {', '.join(serving.reading.default) or 'are not known'}"
-    return wording.rule_words(serving.reading)
+    return MEANING.get(serving.reading.rule, serving.reading.rule)
 
 
 def _columns(pipeline: Pipeline, serving: Serving) -> tuple[Fed, ...]:
@@ -172,13 +172,16 @@ def _columns(pipeline: Pipeline, serving: Serving) -> tuple[Fed, ...]:
     columns = []
     for index, arrival in enumerate(drawn):
         values = {n: found[index].boundary for n, found in tables.items() if index < len(found)}
-        columns.append(_fed(pipeline, boundary(values, serving.depth), serving.ids, arrival))
+        where = boundary(values, serving.depth)
+        if serving.ids is not None:
+            columns.append(_fed(pipeline, where, serving.ids, arrival))
+        else:
+            formulas = [serving.reading.default[entry] for entry in arrival.entries]
+            columns.append(Fed(where, formula=" and ".join(formulas), lost=arrival.lost))
     return tuple(columns)
 
 
-def _fed(pipeline: Pipeline, where: Boundary, ids: LayerIds | None, arrival: Arrival) -> Fed:
-    if ids is None:
-        return Fed(where, lost=arrival.lost)
+def _fed(pipeline: Pipeline, where: Boundary, ids: LayerIds, arrival: Arrival) -> Fed:
     entries = [entry for entry in arrival.entries if entry < len(ids.ids)]
     return Fed(
         boundary=where,

@@ -9,6 +9,7 @@ Whatever stands in files, their names and messages reaches the terminal as visib
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from eaglelint.report.excerpt import display_width, one_line, visible
 from eaglelint.report.summary import plural
@@ -18,8 +19,8 @@ from eaglelint.tracing.records import Drawing, Fed, Hint, Kept, Note, Panel, Row
 
 MARKS: dict[Status, str] = {"match": "match", "mismatch": "MISMATCH", "unknown": "unknown"}
 _COLORS: dict[Status, str] = {"match": "green", "mismatch": "red", "unknown": "yellow"}
-_HEADINGS = ("boundary", "kept as", "named", "fc", "served", "id", "")
-_ARROWS = (" -> ", " -> ", " -> ", " <- ", " <- ", " <- ")
+#: The place of the column of fc among the cells of a row: arrows run into it from both sides.
+_COLUMN = 3
 #: Below so many columns for a name or a slot a table is no longer readable.
 _LEAST = 10
 
@@ -125,34 +126,58 @@ def _hint(hint: Hint, width: int) -> Iterator[str]:
 # ---- the table -----------------------------------------------------------------------------------------------------
 
 
+class _Cells(NamedTuple):
+    """The cells of one row, "" for what it does not have."""
+
+    boundary: str = "boundary"
+    kept: str = "kept as"
+    named: str = "named"
+    column: str = "fc"
+    served: str = "served"
+    id: str = "id"
+    key: str = ""
+
+
 def _table(rows: Sequence[Row], width: int, style: _Style) -> Iterator[str]:
     cells = [_cells(row) for row in rows]
-    room = width - 2 - sum(map(len, _ARROWS)) - 1 - max(len(MARKS[row.status]) for row in rows)
-    sizes = _fitted(widths([_HEADINGS, *cells]), room)
+    used = [place for place in range(len(_Cells())) if any(row[place] for row in cells)]
+    headings = [_Cells()[place] for place in used]
+    texts = [[row[place] for place in used] for row in cells]
+    arrows = [" -> " if place < _COLUMN else " <- " for place in used[:-1]]
+    room = width - 2 - sum(map(len, arrows)) - 1 - max(len(MARKS[row.status]) for row in rows)
+    giving = [used.index(place) for place in (1, 2) if place in used]
+    sizes = _fitted(widths([headings, *texts]), room, giving)
     if sizes is None:
         for row in rows:
             yield from _stacked(row, width, style)
         return
-    gaps = [" " * len(arrow) for arrow in _ARROWS]
-    yield "  " + _line(_HEADINGS, sizes, gaps).rstrip(" ")
-    for row, texts in zip(rows, cells, strict=True):
-        folded = [wrapped(text, size) for text, size in zip(texts, sizes, strict=True)]
+    gaps = [" " * len(arrow) for arrow in arrows]
+    yield "  " + _line(headings, sizes, gaps).rstrip(" ")
+    for row, parts in zip(rows, texts, strict=True):
+        folded = [wrapped(text, size) for text, size in zip(parts, sizes, strict=True)]
+        mark = style(MARKS[row.status], _COLORS[row.status], bold=row.status == "mismatch")
+        first = [arrow if _joined(parts, place) else " " * len(arrow) for place, arrow in enumerate(arrows)]
         for number in range(max(map(len, folded))):
             part = [lines[number] if number < len(lines) else "" for lines in folded]
-            mark = style(MARKS[row.status], _COLORS[row.status], bold=row.status == "mismatch")
-            line = "  " + _line(part, sizes, _ARROWS if number == 0 else gaps)
-            yield f"{line} {mark}" if number == 0 else line.rstrip(" ")
+            line = "  " + _line(part, sizes, gaps if number else first)
+            yield line.rstrip(" ") if number else f"{line} {mark}"
 
 
-def _fitted(sizes: list[int], room: int) -> list[int] | None:
-    """Sizes with which a table has room: slots and names give way, the longer first; None when that does not do."""
-    sizes = list(sizes)
-    while sum(sizes) > room:
-        wider = 1 if sizes[1] > sizes[2] else 2
-        if sizes[wider] <= _LEAST:
+def _joined(parts: Sequence[str], place: int) -> bool:
+    """Whether an arrow stands between a cell and the next: not between two that are empty, nor beside an empty end."""
+    fc = next(number for number, part in enumerate(parts) if part.startswith("fc["))
+    return any(parts[: place + 1]) if place < fc else any(parts[place + 1 :])
+
+
+def _fitted(sizes: Sequence[int], room: int, giving: Sequence[int]) -> list[int] | None:
+    """Sizes with which a table has room: the cells at `giving` give way, the widest first; None when that won't do."""
+    fitted = list(sizes)
+    while sum(fitted) > room:
+        widest = max(giving, key=lambda place: fitted[place], default=None)
+        if widest is None or fitted[widest] <= _LEAST:
             return None
-        sizes[wider] -= 1
-    return sizes
+        fitted[widest] -= 1
+    return fitted
 
 
 def _line(cells: Sequence[str], sizes: Sequence[int], arrows: Sequence[str]) -> str:
@@ -160,44 +185,47 @@ def _line(cells: Sequence[str], sizes: Sequence[int], arrows: Sequence[str]) -> 
     return "".join(part + arrow for part, arrow in zip(parts, (*arrows, ""), strict=True))
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row) -> _Cells:
     kept, fed = row.kept, row.fed
-    if kept is None:
-        left: tuple[str, ...] = ("unknown", "", "")
-    else:
-        left = (boundary(kept), visible(kept.slot.text) if kept.slot is not None else "-", names(kept))
-    if fed is None:
-        return (*left, f"fc[{row.column}]", "unknown" if row.status == "unknown" else "nothing", "", "")
-    return (*left, f"fc[{row.column}]", fed.boundary.text, *_id(fed))
+    return _Cells(
+        boundary=boundary(kept) if kept is not None else "unknown",
+        kept=visible(kept.slot.text) if kept is not None and kept.slot is not None else "",
+        named=names(kept) if kept is not None else "",
+        column=f"fc[{row.column}]",
+        served=fed.boundary.text if fed is not None else "nothing" if row.status == "mismatch" else "unknown",
+        id=_id(fed) if fed is not None else "",
+        key=_key(fed) if fed is not None else "",
+    )
 
 
 def boundary(kept: Kept) -> str:
-    """A captured boundary with what was done to the state: "61 normed", "3 branch"."""
+    """A captured boundary with what was done to the state: "61 normed"."""
     return f"{kept.boundary.text} normed" if kept.normed else kept.boundary.text
 
 
 def names(kept: Kept) -> str:
     """The names of a state, the first three of them."""
-    shown = [visible(name.text) for name in kept.names[:3]]
-    return ", ".join(shown) or "-"
+    return ", ".join(visible(name.text) for name in kept.names[:3])
 
 
-def _id(fed: Fed) -> tuple[str, str]:
-    """The id cell and the config cell of what is fed."""
+def _id(fed: Fed) -> str:
+    return visible(", ".join(fed.ids)) or fed.formula
+
+
+def _key(fed: Fed) -> str:
+    """What holds the id, in short: the list as it is called above the table, with the index."""
     if not fed.ids:
-        return ("default", "")
-    index = fed.key[fed.key.rfind("[") :] if "[" in fed.key else ""
-    return (visible(", ".join(fed.ids)), f"ids{index}")
+        return "default" if fed.formula else ""
+    return f"ids{fed.key[fed.key.rfind('[') :]}" if "[" in fed.key else "ids"
 
 
 def _stacked(row: Row, width: int, style: _Style) -> Iterator[str]:
     """A row where there is no room for a table."""
     mark = style(MARKS[row.status], _COLORS[row.status], bold=row.status == "mismatch")
     yield f"  fc[{row.column}] {mark}"
-    left, slot, named, fc, fed, ids, key = _cells(row)
-    way = " -> ".join(part for part in (left, slot, named) if part and part != "-")
-    yield from hanging("    ", f"{way} -> {fc}", width)
-    yield from hanging("    ", " <- ".join(part for part in (fc, fed, ids, key) if part), width)
+    cells = _cells(row)
+    yield from hanging("    ", " -> ".join(part for part in cells[: _COLUMN + 1] if part), width)
+    yield from hanging("    ", " <- ".join(part for part in cells[_COLUMN:] if part), width)
 
 
 def says_more(row: Row, panel: Panel) -> bool:
@@ -223,7 +251,8 @@ def _full(text: str, words: str) -> str:
 
 def beside(kept: Kept) -> str:
     """A state that goes into no column, with its way."""
-    state = f"boundary {kept.boundary.text}{' after the final norm' if kept.normed else ''}"
+    state = _full(kept.boundary.text, "" if kept.normed else kept.boundary.words)
+    state += " after the final norm" if kept.normed else ""
     slot = (kept.slot.text,) if kept.slot is not None else ()
     return " -> ".join((state, *slot, *(name.text for name in kept.names[:3])))
 
@@ -231,7 +260,7 @@ def beside(kept: Kept) -> str:
 def _sources(found: Sequence[Source], width: int) -> Iterator[str]:
     digits = len(str(len(found)))
     places = [f"{visible(source.where.path)}:{source.where.line}" for source in found]
-    size = min(max(map(display_width, places)), max(width // 2 - 8, 16))
+    size = min(max(map(display_width, places)), max(width // 2, 16))
     for source, place in zip(found, places, strict=True):
         tag = f" ({', '.join(source.columns)})" if source.columns else ""
         head = f"  {source.number:{digits}}. {padded(place, size)}  "
