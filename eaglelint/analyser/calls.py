@@ -16,6 +16,7 @@ from eaglelint.analyser.values import (
     DictV,
     External,
     FuncV,
+    Index,
     ListV,
     Method,
     Obj,
@@ -83,7 +84,18 @@ def call(run: Interpreter, node: cst.Call, frame: Frame) -> V:
 
 
 def invoke(run: Interpreter, func: V, site: CallSite) -> V:
-    """Call a value of any kind."""
+    """Call a value of any kind. What is not known of a call that is given a layer counter depends on the counter."""
+    result = _invoke(run, func, site)
+    if isinstance(result, Unknown) and not result.index and any(map(_counts, [*site.args, *site.kwargs.values()])):
+        return replace(result, index=True)
+    return result
+
+
+def _counts(value: V) -> bool:
+    return isinstance(value, Index) or (isinstance(value, Unknown) and value.index)
+
+
+def _invoke(run: Interpreter, func: V, site: CallSite) -> V:
     run.tick()
     answered = run.world.called(run, func, site)
     if answered is not MISSING:

@@ -65,6 +65,8 @@ def call(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
     if isinstance(owner, HFOutput) and name == "get":
         key = site.get(0, "key")
         return run.objects.attribute(owner, key, site.frame, site.node) if isinstance(key, str) else Unknown("get")
+    if isinstance(owner, tuple | range) and name in ("index", "count"):
+        return _places(list(owner), name, site)
     if isinstance(owner, Layers | HFStates | tuple | range):
         if name in ("index", "count"):
             return Unknown(name)
@@ -131,15 +133,22 @@ def _list_method(run: Interpreter, owner: ListV, name: str, site: CallSite) -> V
         if value in owner.items:
             owner.items.remove(value)
         return None
-    if name == "index":
-        value = site.get(0, "value")
-        for n, item in enumerate(owner.items):
-            if isinstance(item, int | str) and item == value:
-                return n
-        return Unknown("index")
+    if name in ("index", "count"):
+        return _places(owner.items, name, site) if not owner.open else Unknown(name)
     if name == "tolist":
         return ListV(list(owner.items), owner.open, owner.note)
     return Unknown(f"{name}()")
+
+
+def _places(items: list[V], name: str, site: CallSite) -> V:
+    """The first place of a value among items, or how often it is there."""
+    value = site.get(0, "value")
+    if not isinstance(value, int | str) or any(isinstance(item, Unknown) for item in items):
+        return Unknown(name)
+    found = [n for n, item in enumerate(items) if isinstance(item, int | str) and item == value]
+    if name == "count":
+        return len(found)
+    return found[0] if found else Unknown("index")
 
 
 def _with_self(owner: V, site: CallSite) -> CallSite:

@@ -360,7 +360,7 @@ class Objects:
             return Method(layer, name)
         if name in ("layer_id", "layer_idx", "layer_index", "idx"):
             return layer.index
-        return Unknown(f"layer.{name}")
+        return Unknown(f"layer.{name}", index=True)
 
     def _of_output(self, output: HFOutput, name: str) -> V:
         if name == "hidden_states":

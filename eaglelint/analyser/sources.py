@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _MAX_BYTES = 1_500_000
 #: Above this size in all, only files that speak of capture itself are run; what they import is read when it is used.
 _MANY_BYTES = 1_000_000
+#: Bytes of files that are read only because others import them.
+_MAX_IMPORTED = 600_000
+#: A file by which a whole engine is recognised; a folder without it is an overlay of some of its files.
+_ENGINE_MARKS = ("sglang/srt/server_args.py", "vllm/engine/arg_utils.py")
 
 
 class Code:
@@ -32,6 +36,7 @@ class Code:
         self._parsed: dict[str, Fragment | None] = {}
         self._fragments: dict[tuple[str, int, str], Fragment | None] = {}
         self._locators: dict[int, Locator] = {}
+        self._imported = 0
         self._by_name: dict[str, list[str]] = {}
         for source in self.python:
             self._by_name.setdefault(source.path.rsplit("/", 1)[-1], []).append(source.path)
@@ -39,12 +44,27 @@ class Code:
     def relevant(self) -> Iterator[Source]:
         """The Python files that pass the gate, in path order; of many only those that speak of capture itself.
 
-        Unit tests are left out: what they capture trains nobody.
+        Unit tests are left out (what they capture trains nobody), and so are whole engines: what they capture for which
+        ids is their convention, which `derive` reads.
         """
-        passed = [s for s in self.python if not _is_test(s.path) and _passes(s, gate.relevant)]
+        engines = self._engines()
+        passed = [
+            source
+            for source in self.python
+            if not _is_test(source.path) and not source.path.startswith(engines) and _passes(source, gate.relevant)
+        ]
         if sum(len(source.data) for source in passed) > _MANY_BYTES:
             passed = [source for source in passed if gate.central(source.data)]
         yield from passed
+
+    def _engines(self) -> tuple[str, ...]:
+        """The folders of the engines that lie in the project as a whole."""
+        return tuple(
+            path.removesuffix(mark.partition("/")[2])
+            for mark in _ENGINE_MARKS
+            for path in self._by_name.get(mark.rsplit("/", 1)[-1], ())
+            if f"/{path}".endswith(f"/{mark}")
+        )
 
     def parsed(self, path: str) -> Fragment | None:
         """The tree of a Python file, None when it can not be read (that is remembered as unreadable)."""
@@ -57,7 +77,10 @@ class Code:
         if source is None:
             return None
         try:
-            if len(source.data) > _MAX_BYTES:
+            size = len(source.data)
+            if not gate.relevant(source.data, path):
+                self._imported += size
+            if size > _MAX_BYTES or self._imported > _MAX_IMPORTED:
                 return None
             return parse_module(source.text)
         except UnreadableSource as error:
