@@ -173,8 +173,9 @@ def _head_of_the_layers(w: Walk) -> list[str]:
 
 def _tail_of_the_layers(w: Walk) -> list[str]:
     i, layer = w.names.counter, w.names.layer
-    first = w.draw.choice([1, 2])
-    count = w.draw.choice([f", start={first}", ""])
+    first, count = 1, ", start=1"
+    if not w.ids.local and w.draw.random() < 0.5:  # counted from 0 although the first layers are left out
+        first, count = w.draw.choice([1, 2]), ""
     test = [f"if {i} in {w.ids.expression}:", *indented(w.capture(True, i))]
     return [
         *w.advance(f"{w.layers}[0]"),
