@@ -1,4 +1,4 @@
-"""Facts: what the files of a project say, each with its place. Small immutable records; readers make them, checks read them.
+"""Facts: what a project's files say, each with its place. Small immutable records that readers make and checks read.
 
 Three-valued judgement runs through all of them: a value is known, or *assumed* (it is only the default of a variable or
 an option that something outside the project may override), or unknown.
@@ -153,7 +153,7 @@ class Launch:
     """A server or an offline engine that something starts.
 
     `engine`: "sglang", "vllm", "tensorrt-llm", "tokenspeed", "llama.cpp", ... `form`: "shell", "python", "compose",
-    "dockerfile", "kubernetes", "workflow", "yaml". `where` is the start of the command or call. `target` and `draft` are
+    "dockerfile", "kubernetes", "workflow", "yaml". `where` is the start of the command. `target` and `draft` are
     the values of the model arguments (path or Hub id), None when absent. `unit` names the service, stage or job whose
     pins apply, "" for the whole project. `complete` is False when words of the command are not known, so that an
     argument that is absent here may still be given. `mounts` are the folders that its container sees: the path outside
@@ -305,7 +305,7 @@ class Unresolved:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A file in scope that could not be read as what it is; `evidence` is False when nothing in it speaks of EAGLE-3."""
+    """A file that could not be read as what it is; `evidence` is False when nothing in it speaks of EAGLE-3."""
 
     where: Location
     reason: str
@@ -313,17 +313,16 @@ class Unreadable:
 
 
 class Comment(NamedTuple):
-    """Words beside the code that takes hidden states.
+    """Words that speak of layers beside code that takes hidden states.
 
-    `kind` is "comment" (lines of comments one under another are one) or "docstring"; `code` the code on the same line
-    or, for a comment of its own, the first line of code below it, with its place at `beside`.
+    `kind` is "comment" or "docstring". `beside` is the place of the capture, concatenation or name that it stands next
+    to: on its line, above it, above the list that drives it, or in the docstring of the function around it.
     """
 
     text: str
     where: Location
     kind: str
-    code: str = ""
-    beside: Location | None = None
+    beside: Location
 
 
 class CacheSalt(NamedTuple):

@@ -138,7 +138,6 @@ def test_a_file_that_a_reader_can_not_read_is_said_once_and_only_if_it_is_about_
 ):
     import eaglelint.readers.launch
     import eaglelint.readers.pins
-
     from eaglelint.checks.reading import unreadable_source
 
     def read(source: object) -> Iterator[object]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from analysed import boundaries, defects, facts_of, joined
 
 HEAD = "import torch\n"
@@ -21,20 +20,36 @@ def loop(body: str, setup: str = "IDS = (2, 16, 29)") -> str:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("    for i, layer in enumerate(self.layers):\n        if i in IDS:\n            kept.append(h)\n        h = layer(h)\n",
-         [2, 16, 29]),
-        ("    for i, layer in enumerate(self.layers):\n        h = layer(h)\n        if i in IDS:\n            kept.append(h)\n",
-         [3, 17, 30]),
-        ("    for i, layer in enumerate(self.layers):\n        h = layer(h)\n        if i + 1 in IDS:\n            kept.append(h)\n",
-         [2, 16, 29]),
-        ("    for i, layer in enumerate(self.layers, start=1):\n        h = layer(h)\n        if i in IDS:\n            kept.append(h)\n",
-         [2, 16, 29]),
-        ("    for i in range(len(self.layers)):\n        if i == 2 or i == 16 or i == 29:\n            kept.append(h)\n"
-         "        h = self.layers[i](h)\n", [2, 16, 29]),
-        ("    for i in range(len(self.layers)):\n        if i not in IDS:\n            h = self.layers[i](h)\n            continue\n"
-         "        kept.append(h)\n        h = self.layers[i](h)\n", [2, 16, 29]),
-        ("    for i, layer in enumerate(self.layers[:30]):\n        if i in IDS:\n            kept += [h]\n        h = layer(h)\n",
-         [2, 16, 29]),
+        (
+            "    for i, layer in enumerate(self.layers):\n        if i in IDS:\n            kept.append(h)\n        h = layer(h)\n",
+            [2, 16, 29],
+        ),
+        (
+            "    for i, layer in enumerate(self.layers):\n        h = layer(h)\n        if i in IDS:\n            kept.append(h)\n",
+            [3, 17, 30],
+        ),
+        (
+            "    for i, layer in enumerate(self.layers):\n        h = layer(h)\n        if i + 1 in IDS:\n            kept.append(h)\n",
+            [2, 16, 29],
+        ),
+        (
+            "    for i, layer in enumerate(self.layers, start=1):\n        h = layer(h)\n        if i in IDS:\n            kept.append(h)\n",
+            [2, 16, 29],
+        ),
+        (
+            "    for i in range(len(self.layers)):\n        if i == 2 or i == 16 or i == 29:\n            kept.append(h)\n"
+            "        h = self.layers[i](h)\n",
+            [2, 16, 29],
+        ),
+        (
+            "    for i in range(len(self.layers)):\n        if i not in IDS:\n            h = self.layers[i](h)\n            continue\n"
+            "        kept.append(h)\n        h = self.layers[i](h)\n",
+            [2, 16, 29],
+        ),
+        (
+            "    for i, layer in enumerate(self.layers[:30]):\n        if i in IDS:\n            kept += [h]\n        h = layer(h)\n",
+            [2, 16, 29],
+        ),
     ],
     ids=["before", "after", "after-plus-one", "counted-from-one", "ladder", "continue", "slice"],
 )
@@ -78,8 +93,12 @@ def test_the_branch_alone_is_not_the_stream(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "stored",
-    ["hidden_states + residual", "hidden_states if residual is None else hidden_states + residual",
-     "(hidden_states + residual).clone()", "residual + hidden_states"],
+    [
+        "hidden_states + residual",
+        "hidden_states if residual is None else hidden_states + residual",
+        "(hidden_states + residual).clone()",
+        "residual + hidden_states",
+    ],
 )
 def test_the_sum_with_the_residual_is_the_stream(tmp_path: Path, stored: str) -> None:
     facts = facts_of(tmp_path, {"eagle3_dump.py": FUSED.replace("STORED", stored)})
@@ -120,7 +139,9 @@ def test_a_switch_that_nothing_sets_counts_as_on(tmp_path: Path) -> None:
     )
     facts = facts_of(tmp_path, {"eagle3_dump.py": loop(body)})
     assert {label.name: label.states[0][1][0].boundary for label in facts.labels if label.kind == "file"} == {
-        "aux_0": 2, "aux_1": 16, "aux_2": 29,
+        "aux_0": 2,
+        "aux_1": 16,
+        "aux_2": 29,
     }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from analysed import boundaries, defects, facts_of, joined, names
 
-TARGET = '{"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "num_hidden_layers": 36, "hidden_size": 4096, ' \
-         '"vocab_size": 151936}'
+TARGET = (
+    '{"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "num_hidden_layers": 36, "hidden_size": 4096, '
+    '"vocab_size": 151936}'
+)
 SCRIPT = """
 # features of the EAGLE-3 head
 import torch
@@ -95,8 +96,10 @@ def features(ids):
     [
         ("model.model.layers[number].register_forward_hook(keep(number))", [2, 18, 33]),
         ("model.model.layers[number].register_forward_pre_hook(keep_input(number))", [1, 17, 32]),
-        ("model.model.layers[number].register_forward_hook(lambda m, a, out, n=number: seen.update({n: out[0]}))",
-         [2, 18, 33]),
+        (
+            "model.model.layers[number].register_forward_hook(lambda m, a, out, n=number: seen.update({n: out[0]}))",
+            [2, 18, 33],
+        ),
         ("model.model.layers[number + 1].register_forward_hook(keep(number))", [3, 19, 34]),
     ],
     ids=["hook", "pre-hook", "lambda", "next-layer"],
@@ -108,7 +111,9 @@ def test_a_hook_sees_the_output_of_its_layer_and_a_pre_hook_the_input(
 
 
 def test_a_hook_with_functools_partial(tmp_path: Path) -> None:
-    code = HOOKS.replace("seen = {}", "seen = {}\nfrom functools import partial\n\n\ndef store(n, m, a, o):\n    seen[n] = o\n")
+    code = HOOKS.replace(
+        "seen = {}", "seen = {}\nfrom functools import partial\n\n\ndef store(n, m, a, o):\n    seen[n] = o\n"
+    )
     register = "model.model.layers[number].register_forward_hook(partial(store, number))"
     assert joined(tmp_path, code.replace("REGISTER", register)) == [2, 18, 33]
 
@@ -160,8 +165,10 @@ def test_the_sum_of_an_engine_layers_outputs_is_the_stream(tmp_path: Path) -> No
         ("import plan\nIDS = plan.IDS", [5, 6, 7]),
         ("import json\nIDS = json.load(open('plan.json'))['ids']", [8, 9, 10]),
         ("import yaml\nIDS = yaml.safe_load(open('plan.yaml'))['capture']['ids']", [11, 12, 13]),
-        ("from dataclasses import dataclass\n\n@dataclass\nclass Plan:\n    ids: tuple = (2, 18, 33)\n\nIDS = Plan().ids",
-         [2, 18, 33]),
+        (
+            "from dataclasses import dataclass\n\n@dataclass\nclass Plan:\n    ids: tuple = (2, 18, 33)\n\nIDS = Plan().ids",
+            [2, 18, 33],
+        ),
     ],
     ids=["literal", "csv", "environment", "linspace", "imported", "module", "json", "yaml", "dataclass"],
 )
