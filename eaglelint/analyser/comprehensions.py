@@ -8,7 +8,7 @@ import libcst as cst
 
 from eaglelint.analyser.operations import elements, truth
 from eaglelint.analyser.patterns import element_reason
-from eaglelint.analyser.scope import Frame
+from eaglelint.analyser.scope import Frame, Spot
 from eaglelint.analyser.target_values import LayerResult
 from eaglelint.analyser.values import DictV, ListV, SetV, Tensor, Unknown, V, note_of
 
@@ -24,7 +24,7 @@ def comprehension(run: Interpreter, node: cst.ListComp | cst.SetComp | cst.Gener
     def add() -> None:
         items.append(run.evaluate(node.elt, inner))
 
-    is_open, note = _loop(run, node.for_in, inner, add)
+    is_open, note, chosen = _loop(run, node.for_in, inner, add)
     note = note or note_of(*items)
     if isinstance(node, cst.SetComp):
         unique: list[V] = []
@@ -33,7 +33,7 @@ def comprehension(run: Interpreter, node: cst.ListComp | cst.SetComp | cst.Gener
                 unique.append(item)
         return SetV(unique, is_open, note, frame.scope.spot(node))
     kind = "generator" if isinstance(node, cst.GeneratorExp) else "list"
-    return ListV(items, is_open, note, kind=kind)
+    return ListV(items, is_open, note, kind=kind, chosen=chosen)
 
 
 def dict_comprehension(run: Interpreter, node: cst.DictComp, frame: Frame) -> V:
@@ -51,12 +51,12 @@ def dict_comprehension(run: Interpreter, node: cst.DictComp, frame: Frame) -> V:
         else:
             made.open = True
 
-    is_open, made.note = _loop(run, node.for_in, inner, add)
+    is_open, made.note, _ = _loop(run, node.for_in, inner, add)
     made.open = made.open or is_open
     return made
 
 
-def _loop(run: Interpreter, clause: cst.CompFor, frame: Frame, add: Any) -> tuple[bool, str]:
+def _loop(run: Interpreter, clause: cst.CompFor, frame: Frame, add: Any) -> tuple[bool, str, Spot | None]:
     iterable = run.evaluate(clause.iter, frame)
     items = elements(run, iterable)
     is_open = items is None or bool(getattr(iterable, "open", False))
@@ -77,8 +77,8 @@ def _loop(run: Interpreter, clause: cst.CompFor, frame: Frame, add: Any) -> tupl
         if not kept:
             continue
         if clause.inner_for_in is not None:
-            inner_open, inner_note = _loop(run, clause.inner_for_in, frame, add)
+            inner_open, inner_note, _ = _loop(run, clause.inner_for_in, frame, add)
             is_open, note = is_open or inner_open, note or inner_note
         else:
             add()
-    return is_open, note
+    return is_open, note, getattr(iterable, "chosen", None)

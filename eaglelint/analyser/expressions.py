@@ -181,7 +181,8 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
                 unique.append(item)
         constant = len(unique) > 2 and all(isinstance(element.value, cst.Integer) for element in node.elements)
         return SetV(unique, is_open, note, frame.scope.spot(node), constant)
-    return ListV(items, is_open, note)
+    numbers = bool(items) and all(isinstance(item, int) for item in items)
+    return ListV(items, is_open, note, chosen=frame.scope.spot(node) if numbers else None)
 
 
 def _dict(run: Interpreter, node: cst.Dict, frame: Frame) -> V:

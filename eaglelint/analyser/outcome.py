@@ -161,6 +161,7 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
                 assumed=note,
                 target=_target(sample),
                 columns=tuple(part.trace for part in sample),
+                preset=joined.chosen,
             )
         yield from _dropped(joined, where)
         yield from _early(joined, where)

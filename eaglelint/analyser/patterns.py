@@ -317,6 +317,11 @@ def _names(node: cst.CSTNode) -> list[str]:
     return found
 
 
+def after_model(text: str) -> bool:
+    """Whether a fragment belongs to the function that calls the model and hands its result to the head."""
+    return "logits_processor(" in text or "self.lm_head" in text
+
+
 def takes_layer(tree: cst.Module) -> str:
     """The counter of a `layers[i]` that a fragment takes outside of a loop, "" when it takes none."""
     for subscript in _subscripts(tree):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from eaglelint.analyser import models, patterns
 from eaglelint.analyser.files import shape
 from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
+from eaglelint.analyser.operations import with_state
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import ModuleScope, module_frame
 from eaglelint.analyser.sources import Code
@@ -184,7 +185,7 @@ def _run_pieces(run: Interpreter, world: World, pieces: list[MappedText], path: 
         if fragment is None:
             continue
         scope = world.code.scope(fragment, text.lines.path, path, loose=True)
-        scope.names = names
+        scope.names = names if not patterns.after_model(text.text) else _after_model(run, scope)
         scope.note = note
         scope.imports |= _engine_words(path, text)
         run.rec.guard_note = note
@@ -198,6 +199,13 @@ def _run_pieces(run: Interpreter, world: World, pieces: list[MappedText], path: 
         else:
             run.run_module(scope)
     run.rec.guard_note = ""
+
+
+def _after_model(run: Interpreter, scope: ModuleScope) -> dict[str, V]:
+    """The names of a piece of the function around the model, where the stream is what the model returned: normed."""
+    model = run.objects.anonymous(module_frame(scope))
+    normed = with_state(run.objects.state(model, run.depth_of(model)), normed=True)
+    return {"hidden_states": normed}
 
 
 def _run_start(run: Interpreter, scope: ModuleScope, counter: str) -> None:

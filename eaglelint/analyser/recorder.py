@@ -52,7 +52,7 @@ class Joined:
     sliced: Location | None
     function: str
     note: str = ""
-    named: str = ""
+    chosen: Location | None = None
 
 
 @dataclass
@@ -230,7 +230,9 @@ class Recorder:
         function = frame.function.name if frame.function is not None else ""
         note = note_of(*parts) or note_of(given)
         if key not in self.joined:
-            self.joined[key] = Joined(where, frame.scope, tuple(parts), tuple(dropped), sliced, function, note)
+            made = Joined(where, frame.scope, tuple(parts), tuple(dropped), sliced, function, note)
+            made.chosen = place(getattr(given, "chosen", None))
+            self.joined[key] = made
 
     def whole_tuple(self, run: Interpreter, pieces: list[V], node: Any, frame: Frame) -> None:
         """All hidden states of a stock model are concatenated."""

@@ -122,7 +122,10 @@ def with_note(value: V, note: str) -> V:
 
 @dataclass(eq=False, slots=True)
 class ListV:
-    """A list (or deque). `open` when it may hold more than is known. `dropped` are entries that a slice left out."""
+    """A list (or deque). `open` when it may hold more than is known. `dropped` are entries that a slice left out.
+
+    `chosen` is where the numbers are written that it holds, or by which its entries were chosen.
+    """
 
     items: list[V]
     open: bool = False
@@ -130,6 +133,7 @@ class ListV:
     dropped: tuple[V, ...] = ()
     sliced: Location | None = None
     kind: str = "list"
+    chosen: Spot | None = None
 
 
 @dataclass(eq=False, slots=True)
