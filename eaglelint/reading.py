@@ -10,7 +10,9 @@ from eaglelint.errors import DocumentError, UnreadableError
 from eaglelint.evidence import speaks_of_eagle
 from eaglelint.facts import (
     Assembly,
+    CacheSalt,
     Capture,
+    Comment,
     Defect,
     DrafterConfig,
     EnginePin,
@@ -44,6 +46,8 @@ _FIELDS: dict[type[Any], str] = {
     Defect: "defects",
     Unresolved: "unresolved",
     Unreadable: "unreadable",
+    Comment: "comments",
+    CacheSalt: "salts",
 }
 #: A model's config.json has one of these keys; other JSON is only parsed when it speaks of EAGLE-3.
 _CONFIG_KEYS = (b'"architectures"', b'"model_type"', b'"num_hidden_layers"', b'"hidden_size"')
@@ -67,6 +71,9 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
             if reader.kinds is None or source.kind in reader.kinds:
                 _add(found, guard.each(reader.name, Location(source.path), partial(_readable, reader.read, source)))
     _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
+    for source in project.sources:
+        where = Location(source.path)
+        _add(found, guard.each("the reader of comments", where, partial(_remarks, source, _facts(found))))
     return _facts(found)
 
 
@@ -117,6 +124,15 @@ def _analysed(project: Project, settings: Settings, facts: Facts) -> Iterable[An
     from eaglelint.analyser.read import analyse
 
     return analyse(project.sources, facts)
+
+
+def _remarks(source: Source, facts: Facts) -> Iterable[Any]:
+    """What stands beside the code that the analyser understood: comments, and cache namespaces of requests."""
+    from eaglelint.readers.remarks import read_comments, read_salts
+
+    yield from _readable(partial(read_comments, facts=facts), source)
+    if facts.launches:
+        yield from _readable(read_salts, source)
 
 
 def _add(found: dict[str, list[Any]], facts: Iterable[Any]) -> None:

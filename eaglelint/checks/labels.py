@@ -1,4 +1,4 @@
-"""EGL501: a name that, by data flow and under every usual reading of it, holds another hidden state than it says."""
+"""Names of hidden states: EGL501 (wrong under every usual reading), EGL503 (right under one of two, off by default)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,34 @@ def mislabeled_hidden_state(pipeline: Pipeline) -> Iterator[Finding]:
         if key not in reported:
             reported.add(key)
             yield _finding(label, said, held[0], held[0] if len(held) == 1 else held[-1])
+
+
+@check("EGL503")
+def ambiguous_layer_name(pipeline: Pipeline) -> Iterator[Finding]:
+    """One finding for each name with a layer number that does not say which side of the layer it means."""
+    reported: set[str] = set()
+    for label in _first_bindings(pipeline.labels):
+        said = naming.claim(label.name)
+        held = _held(label, pipeline.depth)
+        if said is None or said.number is None or len(said.boundaries) < 2 or not held or label.confidence != "proven":
+            continue
+        siblings = [other.name for other in pipeline.labels if _neighbours(label, other)]
+        name = naming.bare_name(label.name)
+        fits = all(said.fits(state, n) for n, state in held)
+        if not fits or name in reported or label.name in naming.slot_numbers(siblings):
+            continue
+        reported.add(name)
+        depth, state = held[0]
+        side = "input" if state.boundary == said.number else "output"
+        yield Finding(
+            rule="EGL503",
+            severity="info",
+            message=f"{_kind(label)} `{name}` may mean {said.words}; it holds the {side}, boundary {state.boundary}",
+            where=label.where,
+            related=tuple(step for step in label.trace if step.where != label.where),
+            fix=Fix(f"name it {_better((depth, state))}"),
+            defect=("label", name, label.where.path),
+        )
 
 
 def _first_bindings(labels: Sequence[Label]) -> list[Label]:
