@@ -27,9 +27,13 @@ _ENGINE_MARKS = ("sglang/srt/server_args.py", "vllm/engine/arg_utils.py")
 
 
 class Code:
-    """All Python sources of a project and what was parsed of them so far."""
+    """All Python sources of a project and what was parsed of them so far.
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    `imported` bounds the bytes that are read only because others import them.
+    """
+
+    def __init__(self, sources: Sequence[Source], imported: int = _MAX_IMPORTED) -> None:
+        self._granted = imported
         self.sources = {source.path: source for source in sources}
         self.python = [source for source in sources if source.kind == "python"]
         self.unreadable: list[Unreadable] = []
@@ -80,7 +84,7 @@ class Code:
             size = len(source.data)
             if not gate.relevant(source.data, path):
                 self._imported += size
-            if size > _MAX_BYTES or self._imported > _MAX_IMPORTED:
+            if size > _MAX_BYTES or self._imported > self._granted:
                 return None
             return parse_module(source.text)
         except UnreadableSource as error:
