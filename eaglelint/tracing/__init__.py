@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 #: The formats of a drawing, each the name of its module.
-FORMATS = ("text", "mermaid", "json")
+FORMATS = ("text", "html", "mermaid", "json")

@@ -209,13 +209,14 @@ def names(kept: Kept) -> str:
 
 
 def _id(fed: Fed) -> str:
-    return visible(", ".join(fed.ids)) or fed.formula
+    default = f"default {fed.formula}" if fed.formula else ""
+    return visible(", ".join(fed.ids)) or default
 
 
 def _key(fed: Fed) -> str:
     """What holds the id, in short: the list as it is called above the table, with the index."""
     if not fed.ids:
-        return "default" if fed.formula else ""
+        return ""
     return f"ids{fed.key[fed.key.rfind('[') :]}" if "[" in fed.key else "ids"
 
 
@@ -260,7 +261,7 @@ def beside(kept: Kept) -> str:
 def _sources(found: Sequence[Source], width: int) -> Iterator[str]:
     digits = len(str(len(found)))
     places = [f"{visible(source.where.path)}:{source.where.line}" for source in found]
-    size = min(max(map(display_width, places)), max(width // 2, 16))
+    size = min(max(map(display_width, places)), max(width * 9 // 20, 16))
     for source, place in zip(found, places, strict=True):
         tag = f" ({', '.join(source.columns)})" if source.columns else ""
         head = f"  {source.number:{digits}}. {padded(place, size)}  "
