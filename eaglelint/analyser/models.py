@@ -75,6 +75,7 @@ def call_module(run: Interpreter, module: Module, site: CallSite) -> V:
         if not unknown or not site.frame.scope.loose:
             return Plain(new_storage(), "normed")
         state = run.objects.state(module.model, depth)
+    depth = state.depth or depth
     second = any(isinstance(v, Tensor) and v.state.part == "residual" for v in values) or (
         len(values) >= 2 and any(v is not state for v in values[1:2])
     )

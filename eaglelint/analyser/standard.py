@@ -262,6 +262,7 @@ FUNCTIONS: dict[str, Any] = {
     "collections.defaultdict": _defaultdict,
     "collections.OrderedDict": _ordered,
     "collections.deque": _deque,
+    "torch.nn.ModuleList": _deque,
     "copy.deepcopy": _same,
     "copy.copy": _same,
     "math.floor": _math(math.floor),
