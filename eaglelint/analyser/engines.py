@@ -22,6 +22,7 @@ from eaglelint.analyser.values import (
     Saved,
     SetV,
     Stacked,
+    Tensor,
     Unknown,
     V,
     new_storage,
@@ -140,7 +141,7 @@ def _engine(engine: str) -> Any:
 
 
 def _extraction(run: Interpreter, model: ModelV, spec: DictV, site: CallSite) -> None:
-    """vLLM's extract_hidden_states: files with the states of the listed ids, stacked, un-normed."""
+    """vLLM's extract_hidden_states, started from Python."""
     draft = spec.items.get("draft_model_config")
     config = draft.items.get("hf_config") if isinstance(draft, DictV) else None
     ids = config.items.get("eagle_aux_hidden_state_layer_ids") if isinstance(config, DictV) else None
@@ -153,18 +154,40 @@ def _extraction(run: Interpreter, model: ModelV, spec: DictV, site: CallSite) ->
         run.rec.unresolved(run, missing, site.node, site.frame)
         return
     place = run.rec.key_place(site.node, site.frame, "eagle_aux_hidden_state_layer_ids") or where
-    boundaries = run.world.engine_boundaries("vllm", [int(v) for v in values], model, run.depth_of(model))
+    parts = extracted(run, model, [int(v) for v in values], place, note_of(ids, *values), site.frame.scope.path)
+    if parts:
+        run.rec.engine_capture(run, parts, place, site.frame)
+
+
+def extracted(
+    run: Interpreter, model: ModelV, ids: list[int], place: Location, note: str, script: str
+) -> list[Tensor]:
+    """What extract_hidden_states leaves for these ids: files with the states stacked, un-normed, in ascending order."""
+    boundaries = run.world.engine_boundaries("vllm", ids, model, run.depth_of(model))
     if boundaries is None:
-        return
-    parts = []
-    for boundary in boundaries:
-        state = run.objects.state(model, boundary).step(
-            place, f"captured by vLLM's extract_hidden_states for ids [{', '.join(str(int(v)) for v in values)}]"
-        )
-        parts.append(replace(state, note=note_of(ids, *values)))
+        return []
+    said = f"captured by vLLM's extract_hidden_states for ids [{', '.join(str(v) for v in ids)}]"
+    parts = [replace(run.objects.state(model, b).step(place, said), note=note) for b in boundaries]
     value = DictV({"hidden_states": Stacked(tuple(parts)), "token_ids": Plain(new_storage(), "token ids")})
-    run.world.saves.append(Saved(f"{HOLE}.safetensors", "safetensors", value, place, site.frame.scope.path))
-    run.rec.engine_capture(run, parts, place, site.frame)
+    run.world.saves.append(Saved(f"{HOLE}.safetensors", "safetensors", value, place, script))
+    return parts
+
+
+def extraction_servers(run: Interpreter) -> None:
+    """Servers that commands in scope start with extract_hidden_states: what their clients will read."""
+    for launch in run.world.facts.launches:
+        method = launch.get("speculative_config.method")
+        if launch.engine != "vllm" or method is None or method.value.value != "extract_hidden_states":
+            continue
+        given = launch.get("speculative_config.draft_model_config.hf_config.eagle_aux_hidden_state_layer_ids")
+        ids = given.value.value if given is not None and given.value.known else None
+        if given is None or not isinstance(ids, list) or not all(isinstance(i, int) for i in ids):
+            continue
+        name = launch.target if launch.target is not None and launch.target.known else None
+        depth, model_type = run.world.target_depth(str(name.value) if name is not None else "")
+        model = ModelV("vllm", name, depth, stock=False)
+        model.arguments = {"%model_type": model_type}
+        extracted(run, model, ids, given.where, given.value.assumed, given.where.path)
 
 
 def model_method(run: Interpreter, model: ModelV, name: str, site: CallSite) -> V:

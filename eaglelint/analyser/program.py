@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import models, patterns
+from eaglelint.analyser import engines, models, patterns
 from eaglelint.analyser.files import shape
 from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
 from eaglelint.analyser.operations import with_state
@@ -52,6 +52,7 @@ def _signature(saves: list[Saved]) -> list[tuple[Any, ...]]:
 
 
 def _execute(run: Interpreter, world: World, embedded: list[list[MappedText]]) -> None:
+    engines.extraction_servers(run)
     for source in world.code.relevant():
         world.load(run, source.path)
     for group in embedded:

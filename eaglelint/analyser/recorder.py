@@ -205,9 +205,10 @@ class Recorder:
                 self.returns.setdefault(frame.scope.path, {})[name] = value
 
     def engine_capture(self, run: Interpreter, parts: list[Tensor], where: Location, frame: Frame) -> None:
-        """An engine's own setter or extraction mode captures these states."""
+        """An engine's own setter or extraction mode captures these states; the last layer's is the verifier's own."""
         store = self.stores[where] = Store(where, frame.scope, "engine")
-        store.states = list(parts)
+        aux = [part for part in parts if part.state.boundary != part.depth]
+        store.states = aux if len(aux) > 1 else list(parts)
 
     # ---- concatenation and use -----------------------------------------------------------------------------------
 

@@ -294,3 +294,24 @@ def test_a_key_that_the_writer_does_not_write_is_told_with_what_it_writes(tmp_pa
 def test_other_uses_of_hidden_states_are_none_of_our_business(tmp_path: Path, code: str) -> None:
     facts = facts_of(tmp_path, {"lab.py": code})
     assert facts.assemblies == facts.captures == facts.defects == facts.unresolved == ()
+
+
+SERVER = """#!/bin/sh
+# hidden states for the EAGLE-3 head
+vllm serve Qwen/Qwen3-8B --no-enable-prefix-caching --speculative-config '{"method": "extract_hidden_states",
+  "num_speculative_tokens": 1, "draft_model_config": {"hf_config": {"eagle_aux_hidden_state_layer_ids": [2, 18, 33, 36]}}}'
+"""
+READER = """
+# samples of the EAGLE-3 trainer
+from safetensors.torch import load_file
+
+def sample(path):
+    states = load_file(path)["hidden_states"]
+    return states[:, :-1].flatten(1), states[:, -1]
+"""
+
+
+def test_what_a_server_extracts_reaches_the_reader_of_its_files(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, {"extract.sh": SERVER, "samples.py": READER, "requirements.txt": "vllm==0.24.0\n"})
+    assert [boundaries(a) for a in facts.assemblies] == [[2, 18, 33]]
+    assert facts.assemblies[0].trace[0].where.path == "extract.sh"
