@@ -11,6 +11,8 @@ from eaglelint.tracing.records import Fed, Kept, Row, Status, Trained
 
 #: What is said of a column that is fed the embedding.
 EMBEDDING = "the embedding instead"
+#: What is said of a column that is fed nothing.
+NOTHING = "nothing arrives here"
 _COUNTS = {1: "one layer", 2: "two layers", 3: "three layers"}
 
 
@@ -64,7 +66,7 @@ def _judge(kept: Kept | None, fed: Fed | None, trained: Trained, decided: bool) 
         return "mismatch", f"trained on an incomplete state: {kept.flaw}"
     if fed is None:
         if decided and trained.judged:
-            return "mismatch", "nothing arrives here"
+            return "mismatch", NOTHING
         return "unknown", "what is served is not known"
     if not trained.judged:
         return "unknown", "how it was captured is in doubt"
@@ -111,11 +113,11 @@ def verdict(found: Sequence[Row], trained: Trained, served_known: bool) -> tuple
         lost = [row.fed for row in found if row.fed is not None and row.fed.lost]
         unknown = "what the drafter was trained on is not known"
         return ("mismatch", f"{_lost_words(lost)}; {unknown}") if lost else ("unknown", unknown)
-    if not served_known:
-        return "unknown", "what the drafter is served is not known"
     broken = next((row.words for row in found if row.status == "mismatch" and row.kept and row.kept.flaw), "")
     if broken:
         return "mismatch", broken
+    if not served_known:
+        return "unknown", "what the drafter is served is not known"
     if not trained.judged:
         return "unknown", "how the states were captured is in doubt, so they are not compared"
     wrong = [row for row in found if row.status == "mismatch"]

@@ -23,8 +23,9 @@ def _hints(pipeline: Pipeline, panels: Sequence[Panel]) -> Iterator[Hint]:
     if not takes_states(pipeline):
         return
     if not pipeline.name:
-        where = [*(capture.where.path for capture in pipeline.captures), *(a.where.path for a in pipeline.assemblies)]
-        lines = (f"capture = {_listed(where)}",) if where else ()
+        files = [capture.where.path for capture in (*pipeline.captures, *pipeline.unresolved)]
+        files += [assembly.where.path for assembly in pipeline.assemblies]
+        lines = (f"capture = {_listed(files)}",) if files else ()
         yield Hint("which drafter this code belongs to", _entry("path/to/the/drafter", *lines))
     yield from _captures(pipeline)
     if pipeline.name and not pipeline.unresolved and any(not panel.trained.columns for panel in panels):

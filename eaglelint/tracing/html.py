@@ -15,11 +15,12 @@ from pathlib import Path
 from eaglelint import __version__
 from eaglelint.facts import Step
 from eaglelint.location import Location, MappedText
+from eaglelint.tracing.comparing import NOTHING
 from eaglelint.tracing.excerpts import excerpt
 from eaglelint.tracing.markup import element, tag, text
 from eaglelint.tracing.provenance import together
 from eaglelint.tracing.records import Drawing, Fed, Hint, Kept, Note, Panel, Row
-from eaglelint.tracing.ruler import ruler
+from eaglelint.tracing.ruler import caption, ruler
 from eaglelint.tracing.text import MARKS, beside, facts, said
 
 Texts = Callable[[str], "MappedText | None"]
@@ -128,12 +129,7 @@ def _panel(panel: Panel, drawing: Drawing, name: str, texts: Texts) -> str:
     parts = [element("header", title), tag("dl", "facts", said_of)]
     drawn = ruler(panel)
     if drawn:
-        caption = (
-            f"The boundaries of the target, from the embedding (0) to the output of the last layer ({panel.depth}): "
-            "above what the columns of fc were trained on, below what they are served. Where a link leans, another "
-            "state arrives."
-        )
-        parts.append(tag("figure", "ruler", drawn + element("figcaption", text(caption))))
+        parts.append(tag("figure", "ruler", drawn + element("figcaption", text(caption(panel)))))
     if panel.rows:
         parts.append(element("div", _rows(panel, name, texts), {"class": "rows", "id": name}))
     notes = [_entry("beside fc", beside(kept)) for kept in panel.trained.beside]
@@ -145,7 +141,9 @@ def _panel(panel: Panel, drawing: Drawing, name: str, texts: Texts) -> str:
 
 
 def _served_title(panel: Panel) -> str:
-    return "Served by an engine that is not known" if panel.served.source == "unknown" else panel.served.title
+    """What serves; engines keep their own spelling."""
+    titles = {"unknown": "Served by an engine that is not known", "runtime": "The project's own runtime"}
+    return titles.get(panel.served.source, panel.served.title)
 
 
 def _has(panel: Panel) -> tuple[bool, bool, bool, bool]:
@@ -211,9 +209,10 @@ def _right(row: Row, ids: bool, key: bool) -> Iterator[str]:
     yield _wire(f"left {row.status}", fed is not None)
     yield tag("span", "label", "served")
     if fed is None:
-        yield tag("span", "node none", "nothing" if row.status == "mismatch" else "not known")
+        yield tag("span", "node none", "nothing" if row.words == NOTHING else "not known")
     else:
-        yield _boundary(fed, f"served{' lost' if fed.lost else ''}")
+        known = bool(fed.boundary.by_depth)
+        yield _boundary(fed, f"{'served' if known else 'none'}{' lost' if fed.lost else ''}")
     known = fed is not None and bool(fed.ids or fed.formula)
     if ids:
         yield _wire("left", known)

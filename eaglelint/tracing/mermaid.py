@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from eaglelint.report.excerpt import one_line
+from eaglelint.tracing.comparing import NOTHING
 from eaglelint.tracing.records import Drawing, Fed, Kept, Panel, Row, Status
 from eaglelint.tracing.text import MARKS, boundary, heading, names
 
@@ -62,10 +63,11 @@ def _row(name: str, row: Row, panel: Panel) -> Iterator[str]:
     yield f'{last} --> {name}f["fc{label(f"[{row.column}]")}"]:::{row.status}'
     mark = f"{MARKS[row.status]}, {row.words}" if row.words else MARKS[row.status]
     if row.fed is None:
-        text = "nothing" if row.status == "mismatch" else "unknown"
+        text = "nothing" if row.words == NOTHING else "not known"
         yield f'{name}f {_link(row.status, mark)} {name}s["{text}"]:::{row.status}'
         return
-    served = label(f"served boundary {row.fed.boundary.text}")
+    state = row.fed.boundary.text
+    served = label(f"served boundary {state}" if state != "unknown" else "served boundary not known")
     yield f'{name}f {_link(row.status, mark)} {name}s["{served}"]:::{row.status}'
     if row.fed.ids or row.fed.formula:
         yield f'{name}s --- {name}i["{label(_id(row.fed))}"]'

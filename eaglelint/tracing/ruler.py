@@ -46,11 +46,25 @@ def _served(row: Row) -> int | None:
 
 
 def _svg(panel: Panel, width: int, name: str) -> str:
-    return element(
-        "svg",
-        "".join(_parts(panel, width)),
-        {"viewBox": f"0 0 {width} {_HEIGHT}", "class": name, "aria-hidden": "true", "focusable": "false"},
-    )
+    above = any(_trained(row) is not None for row in panel.rows)
+    below = any(_served(row) is not None for row in panel.rows)
+    start = 0 if above else _LOWER - 12
+    stop = _HEIGHT if below else _UPPER + 12
+    box = {"viewBox": f"0 {start} {width} {stop - start}", "class": name, "aria-hidden": "true", "focusable": "false"}
+    return element("svg", "".join(_parts(panel, width)), box)
+
+
+def caption(panel: Panel) -> str:
+    """What the drawing shows, in words."""
+    above = any(_trained(row) is not None for row in panel.rows)
+    below = any(_served(row) is not None for row in panel.rows)
+    line = f"The boundaries of the target, from the embedding (0) to the output of the last layer ({panel.depth})"
+    if not below:
+        return f"{line}, and those that the columns of fc were trained on."
+    if not above:
+        return f"{line}, and those that the columns of fc are served."
+    both = "above what the columns of fc were trained on, below what they are served"
+    return f"{line}: {both}. Where a link leans, another state arrives."
 
 
 def _parts(panel: Panel, width: int) -> Iterator[str]:
@@ -59,14 +73,15 @@ def _parts(panel: Panel, width: int) -> Iterator[str]:
     def x(boundary: int) -> float:
         return _MARGIN + (width - 2 * _MARGIN) * boundary / depth
 
-    for y in (_UPPER, _LOWER):
+    lanes = [_UPPER] if any(_trained(row) is not None for row in panel.rows) else []
+    lanes += [_LOWER] if any(_served(row) is not None for row in panel.rows) else []
+    for y in lanes:
         yield _line("axis", _MARGIN, y, width - _MARGIN, y)
         for boundary in range(depth + 1):
             size = 4 if boundary % 10 == 0 or boundary == depth else 2
             yield _line("tick", x(boundary), y - size, x(boundary), y + size)
         yield _text("quiet", _MARGIN - 10, y + 4, "0", "end")
         yield _text("quiet", width - _MARGIN + 10, y + 4, str(depth), "start")
-    shown = 3 if width > 600 else 0
     for row in panel.rows:
         trained, served = _trained(row), _served(row)
         if trained is not None and served is not None:
@@ -76,7 +91,7 @@ def _parts(panel: Panel, width: int) -> Iterator[str]:
         ("served", [(row, _served(row)) for row in panel.rows], _LOWER, _BOTTOM),
     ):
         known = [(row, value) for row, value in values if value is not None]
-        marks = _spread([_mark(row, value, x(value), bool(shown)) for row, value in known], width)
+        marks = _spread([_mark(row, value, x(value), width > 600) for row, value in known], width)
         for (row, _), mark in zip(known, marks, strict=True):
             yield _lead(kind, mark, axis, label)
             lost = " lost" if kind == "served" and row.fed is not None and row.fed.lost else ""

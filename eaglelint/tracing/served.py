@@ -100,9 +100,8 @@ def _outcome(serving: Serving) -> object:
         serving.off,
         serving.reading.status,
         serving.reading.rule,
-        serving.reading.runner,
         (target.name, target.depth) if target is not None else None,
-        tuple(arrivals(serving, depth) for depth in serving.depths),
+        tuple(_tables(serving).items()),
     )
 
 
@@ -111,8 +110,9 @@ def _of_group(pipeline: Pipeline, group: Sequence[Serving]) -> Served:
     title = first.name
     if not first.release.exact:
         title = releases_named(first.engine, first.reading.first, last.reading.last)
-    if first.reading.runner:
-        title += f", model runner {first.reading.runner}"
+    runners = [s.reading.runner for s in group if s.reading.runner]
+    if runners:
+        title += f", model runner {wording.listed(runners)}"
     launches = tuple(dict.fromkeys(s.launch.where for s in group if s.launch is not None))
     return Served(
         title=title,
@@ -161,24 +161,34 @@ def _rule(serving: Serving) -> str:
         return f"captures nothing for this target{f': {serving.reading.note}' if serving.reading.note else ''}"
     if serving.ids is None:
         return f"no ids are taken: the default boundaries {', '.join(serving.reading.default) or 'are not known'}"
+    if serving.declared is None:
+        return "not known for these ids: one of them is no integer"
     return MEANING.get(serving.reading.rule, serving.reading.rule)
 
 
 def _columns(pipeline: Pipeline, serving: Serving) -> tuple[Fed, ...]:
-    tables = {depth: found for depth in serving.depths if (found := arrivals(serving, depth)) is not None}
+    tables = _tables(serving)
     if not tables:
         return _unread(pipeline, serving.ids) if serving.ids is not None and serving.reading.status == "ok" else ()
-    drawn = next(iter(tables.values()))
     columns = []
-    for index, arrival in enumerate(drawn):
-        values = {n: found[index].boundary for n, found in tables.items() if index < len(found)}
-        where = boundary(values, serving.depth)
+    for index, arrival in enumerate(next(iter(tables.values()))):
+        alike = {n: found[index] for n, found in tables.items() if index < len(found)}
+        certain = all(one.lost for one in alike.values())
+        arrival = arrival if certain else arrival._replace(lost="")
+        where = boundary({n: one.boundary for n, one in alike.items()}, serving.depth)
         if serving.ids is not None:
             columns.append(_fed(pipeline, where, serving.ids, arrival))
         else:
             formulas = [serving.reading.default[entry] for entry in arrival.entries]
             columns.append(Fed(where, formula=" and ".join(formulas), lost=arrival.lost))
     return tuple(columns)
+
+
+def _tables(serving: Serving) -> dict[int, tuple[Arrival, ...]]:
+    """What arrives for each depth that is possible: a target with fewer layers than the ids ask for is not meant."""
+    tables = {depth: found for depth in serving.depths if (found := arrivals(serving, depth)) is not None}
+    fitting = {n: found for n, found in tables.items() if all(arrival.boundary <= n for arrival in found)}
+    return fitting or tables
 
 
 def _fed(pipeline: Pipeline, where: Boundary, ids: LayerIds, arrival: Arrival) -> Fed:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from eaglelint.report.excerpt import display_width, one_line, visible
 from eaglelint.report.summary import plural
 from eaglelint.tracing.cells import hanging, padded, widths, wrapped
-from eaglelint.tracing.comparing import EMBEDDING
+from eaglelint.tracing.comparing import EMBEDDING, NOTHING
 from eaglelint.tracing.records import Drawing, Fed, Hint, Kept, Note, Panel, Row, Source, Status
 
 MARKS: dict[Status, str] = {"match": "match", "mismatch": "MISMATCH", "unknown": "unknown"}
@@ -120,7 +120,7 @@ def _hint(hint: Hint, width: int) -> Iterator[str]:
     colon = "; in eaglelint.toml:" if hint.settle else ""
     yield from _entry("unknown", hint.missing + colon, width)
     for line in hint.settle.split("\n") if hint.settle else ():
-        yield f"              {visible(line)}"
+        yield f"    {visible(line)}"
 
 
 # ---- the table -----------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def _cells(row: Row) -> _Cells:
         kept=visible(kept.slot.text) if kept is not None and kept.slot is not None else "",
         named=names(kept) if kept is not None else "",
         column=f"fc[{row.column}]",
-        served=fed.boundary.text if fed is not None else "nothing" if row.status == "mismatch" else "unknown",
+        served=fed.boundary.text if fed is not None else "nothing" if row.words == NOTHING else "unknown",
         id=_id(fed) if fed is not None else "",
         key=_key(fed) if fed is not None else "",
     )

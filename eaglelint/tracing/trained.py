@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eaglelint.boundary import State
@@ -117,11 +118,12 @@ def _title(capture: Location | None, what: str, where: Location) -> str:
 
 
 def _of_captures(pipeline: Pipeline, names: Names) -> Iterator[Trained]:
-    """The captures of each file together, where no evidence came of them."""
-    feeding = {step.where for a in pipeline.assemblies if a.purpose == "runtime" for step in a.trace}
+    """The captures of each file together, where no evidence came of them; files of a home-made runtime are its own."""
+    runtimes = [assembly for assembly in pipeline.assemblies if assembly.purpose == "runtime"]
+    feeding = {place.path for a in runtimes for place in (a.where, *(step.where for step in a.trace))}
     groups: dict[str, list[Capture]] = {}
     for capture in pipeline.captures:
-        if capture.where not in feeding:
+        if capture.where.path not in feeding:
             groups.setdefault(capture.where.path, []).append(capture)
     for group in groups.values():
         yield _of_capture_group(group, pipeline, names, None)
@@ -136,7 +138,7 @@ def _of_capture_group(
     inside = [kept for kept in every if _belongs(kept, wanted)]
     columns = tuple(sorted(inside, key=lambda kept: kept.boundary.by_depth[:1]))
     return Trained(
-        title=f"captured at {captures[0].where}",
+        title=f"captured at {captures[0].where}" if columns else "not known",
         columns=columns,
         source="capture",
         ordered=False,
@@ -202,12 +204,20 @@ def _bare(capture: Capture) -> tuple[Step, ...]:
 def _kept(states: Mapping[int, State], way: Sequence[Step], depth: int, names: Names) -> Kept:
     slot, called = names.kept_as(way, states)
     sample = next(iter(states.values()))
+    drawn = boundary({n: state.boundary for n, state in states.items()}, depth)
     return Kept(
-        boundary=boundary({n: state.boundary for n, state in states.items()}, depth),
+        boundary=drawn,
         slot=slot,
         names=called,
-        steps=tuple(way),
+        steps=tuple(step if drawn.value is not None else _for_every_depth(step, drawn.text) for step in way),
         normed=sample.normed,
         dtype=sample.dtype,
         flaw=_FLAWS.get(sample.part, ""),
     )
+
+
+def _for_every_depth(step: Step, formula: str) -> Step:
+    """A step as it holds for every N: the analyser names the boundary of the depth that it ran with."""
+    formula = formula.replace(" ", "")
+    what = re.sub(r"^boundary \d+ captured$", f"boundary {formula} captured", step.what)
+    return Step(step.where, re.sub(r"^hidden_states\[\d+\] of", f"hidden_states[{formula}] of", what))
