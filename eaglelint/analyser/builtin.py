@@ -167,7 +167,9 @@ def _dict(run: Interpreter, site: CallSite) -> V:
                     made.items[entry[0]] = entry[1]
                 else:
                     made.open = True
-    made.items.update(site.kwargs)
+    from eaglelint.analyser.files import labelled_keywords
+
+    made.items.update(labelled_keywords(run, site))
     return made
 
 

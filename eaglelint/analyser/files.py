@@ -118,9 +118,20 @@ def dump(format: str) -> Callable[[Interpreter, CallSite], V]:
 def save_arrays(run: Interpreter, site: CallSite) -> V:
     """np.savez(path, name=array, ...)"""
     names: dict[V, V] = {f"arr_{n}": value for n, value in enumerate(site.args[1:])}
-    names.update({k: v for k, v in site.kwargs.items() if k != "file"})
+    names.update({k: v for k, v in labelled_keywords(run, site).items() if k != "file"})
     save(run, site.get(0, "file"), DictV(names, site.splat), "numpy", site)
     return None
+
+
+def labelled_keywords(run: Interpreter, site: CallSite) -> dict[str, V]:
+    """The keyword arguments of a call that makes entries of them: each name is a label of its state."""
+    values = dict(site.kwargs)
+    for arg in site.node.args:
+        value = values.get(arg.keyword.value) if arg.keyword is not None else None
+        if arg.keyword is not None and isinstance(value, Tensor | LayerResult):
+            name = arg.keyword.value
+            values[name] = run.rec.labelled(run, value, name, "key", arg.keyword, site.frame)
+    return values
 
 
 def save_array(run: Interpreter, site: CallSite) -> V:

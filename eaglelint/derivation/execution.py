@@ -49,8 +49,11 @@ class EngineInterpreter(lenient.Interpreter):
             raise lenient.OutOfFuel
 
     def block(self, statements: Any, frame: Frame) -> lenient.Flow:
-        """Execute statements in order. In a constructor one that raises is passed over: what it would set is not known."""
-        if frame.function is None or frame.function.name != "__init__":
+        """Execute statements in order.
+
+        At the top of a module and in a constructor one that raises is passed over: what it would set is not known.
+        """
+        if frame.function is not None and frame.function.name != "__init__":
             return super().block(statements, frame)
         for statement in statements:
             depth, height = len(self.stack), len(self.journal)

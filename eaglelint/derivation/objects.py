@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
     from eaglelint.analyser.scope import Frame
 
+#: Ends of the names of torch modules and of base classes that are modules.
+_MODULES = ("Module", "Model", "Layer", "ForCausalLM", "CustomOp", "Norm", "Embedding", "Linear")
 _PROPERTIES = ("property", "cached_property")
 
 
@@ -82,7 +84,7 @@ def bases_outside(cls: ClassV) -> set[str]:
 
 def is_module(cls: ClassV) -> bool:
     """Whether instances are torch modules; bases that are not in the source are taken for modules when named so."""
-    return any(n.endswith(("Module", "Model", "Layer", "ForCausalLM", "CustomOp", "Norm")) for n in bases_outside(cls))
+    return any(n.endswith(_MODULES) for n in bases_outside(cls))
 
 
 class EngineObjects(Objects):

@@ -115,6 +115,8 @@ class Model:
         return []
 
     def _guard(self, action: Any) -> Any:
+        self.run.stack.clear()
+        self.run.journal.clear()
         try:
             return action()
         except Crash as error:

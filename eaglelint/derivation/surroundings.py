@@ -278,7 +278,12 @@ class EngineWorld(World):
             forward = run.objects.find(obj.cls, "forward")
             if isinstance(forward, FuncV) and _loops(run, obj):
                 return run.call_function(replace(forward, bound=obj), site.args, site.kwargs)
-        if first_state(values) is None:
+        state = first_state(values)
+        if obj.cls is None and "." in obj.name:
+            if state is None:
+                return Unknown(f"{obj.name}()")
+            return state if _keeps_name(lowered) else Dense(fresh("guess", run.layer))
+        if state is None and not run.inside:
             return Unknown(f"{obj.name}()")
         return Dense(fresh("update", run.layer))
 
