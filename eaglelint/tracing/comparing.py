@@ -111,8 +111,9 @@ def verdict(found: Sequence[Row], trained: Trained, served_known: bool) -> tuple
     """What the rows come to, in one sentence."""
     if not trained.columns:
         lost = [row.fed for row in found if row.fed is not None and row.fed.lost]
+        wrong = _lost_words(lost) if found else "nothing is captured for it" if served_known else ""
         unknown = "what the drafter was trained on is not known"
-        return ("mismatch", f"{_lost_words(lost)}; {unknown}") if lost else ("unknown", unknown)
+        return ("mismatch", f"{wrong}; {unknown}") if wrong else ("unknown", unknown)
     broken = next((row.words for row in found if row.status == "mismatch" and row.kept and row.kept.flaw), "")
     if broken:
         return "mismatch", broken

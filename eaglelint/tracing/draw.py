@@ -127,7 +127,7 @@ def _panel_notes(left: Trained, side: Side) -> Iterator[Note]:
         yield Note("assumed", f"{serving.name} reads ids as the newest release that was read does")
     for ids in serving.unread:
         yield Note("not read", f"{show_ids(ids.ids)} under {key_words(ids.key)}", ids.where)
-    arriving = [fed for fed in served.columns if not fed.lost]
+    arriving = [fed for fed in served.columns if not fed.lost or serving.reading.status == "broken"]
     if left.judged and left.columns and served.columns and len(arriving) != len(left.columns):
         yield Note("width", f"{len(arriving)} of {len(left.columns)} states arrive: fc has no input of that width")
 

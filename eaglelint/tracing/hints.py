@@ -23,9 +23,10 @@ def _hints(pipeline: Pipeline, panels: Sequence[Panel]) -> Iterator[Hint]:
     if not takes_states(pipeline):
         return
     if not pipeline.name:
-        files = [capture.where.path for capture in (*pipeline.captures, *pipeline.unresolved)]
-        files += [assembly.where.path for assembly in pipeline.assemblies]
-        lines = (f"capture = {_listed(files)}",) if files else ()
+        paths = [capture.where.path for capture in pipeline.captures]
+        paths += [assembly.where.path for assembly in pipeline.assemblies]
+        paths += [capture.where.path for capture in pipeline.unresolved]
+        lines = (f"capture = {_listed(paths)}",) if paths else ()
         yield Hint("which drafter this code belongs to", _entry("path/to/the/drafter", *lines))
     yield from _captures(pipeline)
     if pipeline.name and not pipeline.unresolved and any(not panel.trained.columns for panel in panels):

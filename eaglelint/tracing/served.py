@@ -9,6 +9,7 @@ from typing import NamedTuple
 from eaglelint.boundary import show_ids
 from eaglelint.checks import wording
 from eaglelint.checks.meanings import meanings
+from eaglelint.conventions.records import Reading
 from eaglelint.conventions.rules import MEANING, NOWHERE
 from eaglelint.facts import LayerIds, Step
 from eaglelint.linking.records import Serving, releases_named
@@ -54,7 +55,10 @@ def sides(pipeline: Pipeline, runtimes: Sequence[Trained]) -> list[Side]:
 
 def arrivals(serving: Serving, depth: int) -> tuple[Arrival, ...] | None:
     """What arrives at fc of a target with `depth` layers, lost states at their place; None when not known."""
+    partial = serving.reading.status == "broken" and serving.reading.tensor != "stream" and not serving.off
     meant, captured = serving.meant(depth), serving.captured(depth)
+    if partial:
+        meant, captured = serving.reading.boundaries(serving.declared, depth or None, serving.key), ()
     if meant is None or captured is None:
         return None
     entries: list[tuple[int, int]] = list(enumerate(meant))
@@ -80,6 +84,8 @@ def _rank(entry: tuple[int, int], serving: Serving) -> int:
 
 def _lost(value: int, serving: Serving, depth: int) -> str:
     reading = serving.reading
+    if reading.status == "broken":
+        return "can not be captured whole: " + ("the residual is missing" if reading.tensor == "branch" else reading.note)
     edge = reading.zero if value == 0 else reading.end if value == depth else reading.outside
     if value == NOWHERE:
         edge = "dropped"
@@ -99,7 +105,6 @@ def _outcome(serving: Serving) -> object:
         serving.ids,
         serving.off,
         serving.reading.status,
-        serving.reading.rule,
         (target.name, target.depth) if target is not None else None,
         tuple(_tables(serving).items()),
     )
@@ -121,7 +126,7 @@ def _of_group(pipeline: Pipeline, group: Sequence[Serving]) -> Served:
         launches=launches,
         release=first.release.where,
         ids=_ids_words(first.ids) if first.ids is not None else "",
-        rule=_rule(first),
+        rule="; or: ".join(dict.fromkeys(_rule(serving) for serving in group)),
         target=first.target.words if first.target is not None else "",
         default=first.ids is None and not first.off and first.reading.status == "ok",
         assumed=first.assumed,
@@ -158,12 +163,21 @@ def _rule(serving: Serving) -> str:
     if serving.off:
         return "a key of the drafter's config switches the capture off"
     if serving.reading.status != "ok":
-        return f"captures nothing for this target{f': {serving.reading.note}' if serving.reading.note else ''}"
+        return _broken(serving.reading)
     if serving.ids is None:
         return f"no ids are taken: the default boundaries {', '.join(serving.reading.default) or 'are not known'}"
     if serving.declared is None:
         return "not known for these ids: one of them is no integer"
     return MEANING.get(serving.reading.rule, serving.reading.rule)
+
+
+def _broken(reading: Reading) -> str:
+    """What goes wrong where a release can not serve this kind of drafter for a target."""
+    words = "captures nothing for this target"
+    if reading.status == "broken":
+        words = "its capture is broken for this target"
+    why = next((defect.effect for defect in reading.defects if reading.status == "broken"), "") or reading.note
+    return f"{words}: {why}" if why else words
 
 
 def _columns(pipeline: Pipeline, serving: Serving) -> tuple[Fed, ...]:
