@@ -121,8 +121,7 @@ def verdict(found: Sequence[Row], trained: Trained, served_known: bool) -> tuple
         return "unknown", "what the drafter is served is not known"
     if not trained.judged:
         return "unknown", "how the states were captured is in doubt, so they are not compared"
-    wrong = [row for row in found if row.status == "mismatch"]
-    if wrong:
+    if any(row.status == "mismatch" for row in found):
         return "mismatch", _difference(found)
     if all(row.status == "match" for row in found):
         return "match", "every column of fc is fed the boundary it was trained on"

@@ -53,7 +53,7 @@ def _panels(pipeline: Pipeline) -> Iterator[Panel]:
     names = Names.of(pipeline)
     lefts = trained(pipeline, names)
     rights = sides(pipeline, runtime(pipeline, names))
-    if lefts == [Trained("not known")] and rights == [Side(Served("not known"))]:
+    if lefts == [Trained("not known")] and rights == [Side(Served("not known"), known=False)]:
         return
     for side in rights:
         for left in lefts:
@@ -62,9 +62,8 @@ def _panels(pipeline: Pipeline) -> Iterator[Panel]:
 
 def _panel(pipeline: Pipeline, left: Trained, side: Side) -> Panel:
     served = side.served
-    known = served.source != "unknown" and (bool(served.columns) or _captures_nothing(side.serving))
-    found = rows(left, served.columns, decided=known)
-    status, words = verdict(found, left, known)
+    found = rows(left, served.columns, decided=side.known)
+    status, words = verdict(found, left, side.known)
     return Panel(
         trained=aligned(left, served.columns),
         served=served,
@@ -83,11 +82,6 @@ def _depth(pipeline: Pipeline, left: Trained, side: Side) -> int:
         return side.serving.depth
     possible = {n for kept in left.columns for n, _ in kept.boundary.by_depth}
     return pipeline.depth or (possible.pop() if len(possible) == 1 else 0)
-
-
-def _captures_nothing(serving: Serving | None) -> bool:
-    """Whether it is known that this reading captures no states at all."""
-    return serving is not None and (serving.off or serving.reading.status != "ok")
 
 
 def _right(left: Trained, side: Side, depth: int) -> str:

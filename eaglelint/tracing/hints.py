@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from eaglelint.checks import wording
+from eaglelint.linking.methods import method
 from eaglelint.linking.records import title
 from eaglelint.pipeline import Pipeline
 from eaglelint.tracing.records import Hint, Panel
@@ -66,7 +67,10 @@ def _serving(pipeline: Pipeline) -> Iterator[Hint]:
         yield Hint("what kind of head this is, and so how an engine reads its ids")
     elif pipeline.method != "eagle3":
         yield Hint("how engines read the ids of this kind of head: only those of EAGLE-3 are drawn")
-    elif not pipeline.servings:
+    elif pipeline.launches and not pipeline.servings and all(method(launch).captures for launch in pipeline.launches):
+        engines = wording.listed(title(launch.engine) for launch in pipeline.launches)
+        yield Hint(f"how {engines} reads ids: it is not in the tables")
+    elif not pipeline.launches and not pipeline.servings:
         yield Hint("which engine and release serve it", _of(pipeline, 'engine = "sglang==0.5.9"'))
     open_ = {serving.engine for serving in pipeline.servings if not serving.release.bounded}
     for engine in sorted(open_):

@@ -11,8 +11,9 @@ from eaglelint.checks import wording
 from eaglelint.checks.meanings import meanings
 from eaglelint.conventions.records import Reading
 from eaglelint.conventions.rules import MEANING, NOWHERE
-from eaglelint.facts import LayerIds, Step
-from eaglelint.linking.records import Serving, releases_named
+from eaglelint.facts import Launch, LayerIds, Step
+from eaglelint.linking.methods import method
+from eaglelint.linking.records import Serving, releases_named, title
 from eaglelint.pipeline import Pipeline
 from eaglelint.tracing.boundaries import boundary
 from eaglelint.tracing.records import Boundary, Fed, Served, Trained
@@ -31,10 +32,14 @@ class Arrival(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A right half with the reading that it comes from (None for what no engine's reading says)."""
+    """A right half with the reading that it comes from (None for what no engine's reading says).
+
+    `known` is True when it is known what arrives, also when that is nothing.
+    """
 
     served: Served
     serving: Serving | None = None
+    known: bool = True
 
 
 def sides(pipeline: Pipeline, runtimes: Sequence[Trained]) -> list[Side]:
@@ -45,12 +50,33 @@ def sides(pipeline: Pipeline, runtimes: Sequence[Trained]) -> list[Side]:
     graphs = {finding.defect[2] for finding in said("EGL113", pipeline)}
     found = []
     for group in groups.values():
-        found.append(Side(_of_group(pipeline, group), group[0]))
+        served = _of_group(pipeline, group)
+        nothing = group[0].off or group[0].reading.status != "ok"
+        found.append(Side(served, group[0], bool(served.columns) or nothing))
         replayed = [s for s in group if s.ids is not None and _launched(s) in graphs]
         if replayed:
             found.append(Side(_of_graphs(pipeline, replayed), None))
+    found += [Side(_without_capture(launch)) for launch in pipeline.launches if _captures_nothing(pipeline, launch)]
     found += [Side(_of_runtime(runtime)) for runtime in runtimes]
-    return found or [Side(_undecided(pipeline))]
+    return found or [Side(_undecided(pipeline), known=False)]
+
+
+def _captures_nothing(pipeline: Pipeline, launch: Launch) -> bool:
+    """Whether a launch drafts with a method for which no auxiliary states are captured, and the head wants them."""
+    how = method(launch)
+    return pipeline.method == "eagle3" and how.argument is not None and not how.captures
+
+
+def _without_capture(launch: Launch) -> Served:
+    argument = method(launch).argument
+    given = f"{argument.spelling} {argument.value.value}" if argument is not None else ""
+    return Served(
+        title=title(launch.engine),
+        source="engine",
+        launches=(launch.where,),
+        rule=f"no auxiliary states are captured for {given}",
+        steps=(Step(argument.where if argument is not None else launch.where, "the method is chosen here"),),
+    )
 
 
 def arrivals(serving: Serving, depth: int) -> tuple[Arrival, ...] | None:
@@ -85,7 +111,8 @@ def _rank(entry: tuple[int, int], serving: Serving) -> int:
 def _lost(value: int, serving: Serving, depth: int) -> str:
     reading = serving.reading
     if reading.status == "broken":
-        return "can not be captured whole: " + ("the residual is missing" if reading.tensor == "branch" else reading.note)
+        why = "the residual is missing" if reading.tensor == "branch" else reading.note
+        return f"can not be captured whole: {why}"
     edge = reading.zero if value == 0 else reading.end if value == depth else reading.outside
     if value == NOWHERE:
         edge = "dropped"
@@ -112,15 +139,15 @@ def _outcome(serving: Serving) -> object:
 
 def _of_group(pipeline: Pipeline, group: Sequence[Serving]) -> Served:
     first, last = group[0], group[-1]
-    title = first.name
+    name = first.name
     if not first.release.exact:
-        title = releases_named(first.engine, first.reading.first, last.reading.last)
+        name = releases_named(first.engine, first.reading.first, last.reading.last)
     runners = [s.reading.runner for s in group if s.reading.runner]
     if runners:
-        title += f", model runner {wording.listed(runners)}"
+        name += f", model runner {wording.listed(runners)}"
     launches = tuple(dict.fromkeys(s.launch.where for s in group if s.launch is not None))
     return Served(
-        title=title,
+        title=name,
         columns=_columns(pipeline, first),
         source="engine",
         launches=launches,
