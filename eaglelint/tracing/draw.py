@@ -9,7 +9,6 @@ from eaglelint.boundary import show_ids
 from eaglelint.checks import wording
 from eaglelint.errors import UsageError
 from eaglelint.facts import Defect
-from eaglelint.linking.records import Serving
 from eaglelint.pipeline import Pipeline
 from eaglelint.tracing.comparing import aligned, rows, verdict
 from eaglelint.tracing.hints import hints, takes_states

@@ -56,7 +56,8 @@ def sides(pipeline: Pipeline, runtimes: Sequence[Trained]) -> list[Side]:
         replayed = [s for s in group if s.ids is not None and _launched(s) in graphs]
         if replayed:
             found.append(Side(_of_graphs(pipeline, replayed), None))
-    found += [Side(_without_capture(launch)) for launch in pipeline.launches if _captures_nothing(pipeline, launch)]
+    others = [launch for launch in pipeline.launches if _captures_nothing(pipeline, launch)]
+    found += [Side(_without_capture(pipeline, launch)) for launch in others]
     found += [Side(_of_runtime(runtime)) for runtime in runtimes]
     return found or [Side(_undecided(pipeline), known=False)]
 
@@ -67,13 +68,14 @@ def _captures_nothing(pipeline: Pipeline, launch: Launch) -> bool:
     return pipeline.method == "eagle3" and how.argument is not None and not how.captures
 
 
-def _without_capture(launch: Launch) -> Served:
+def _without_capture(pipeline: Pipeline, launch: Launch) -> Served:
     argument = method(launch).argument
     given = f"{argument.spelling} {argument.value.value}" if argument is not None else ""
     return Served(
         title=title(launch.engine),
         source="engine",
         launches=(launch.where,),
+        ids=_ids_words(pipeline.id_lists[0]) if pipeline.id_lists else "",
         rule=f"no auxiliary states are captured for {given}",
         steps=(Step(argument.where if argument is not None else launch.where, "the method is chosen here"),),
     )

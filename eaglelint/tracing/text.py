@@ -233,7 +233,8 @@ def says_more(row: Row, panel: Panel) -> bool:
     """Whether the words of a row add something to what the whole panel says."""
     if row.status == "unknown":
         return any(other.words != row.words for other in panel.rows)
-    return row.status == "mismatch"
+    nothing = row.words == NOTHING and not any(other.fed is not None for other in panel.rows)
+    return row.status == "mismatch" and not nothing
 
 
 def said(row: Row) -> str:
