@@ -120,7 +120,7 @@ def _tuple(run: Interpreter, site: CallSite) -> V:
 
 
 def _set(run: Interpreter, site: CallSite) -> V:
-    where = site.frame.scope.where(site.node)
+    where = site.frame.scope.spot(site.node)
     if not site.args:
         return SetV([], where=where)
     found = _items(run, site.args[0])

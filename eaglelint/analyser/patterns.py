@@ -275,14 +275,20 @@ def loose_loop(tree: cst.Module) -> tuple[str, list[str]] | None:
     return counter, names
 
 
+@lru_cache(maxsize=20_000)
+def _loop_calls(node: cst.For) -> tuple[cst.Assign, ...]:
+    """The assignments in the body of a loop whose value is the call of a layer."""
+    return tuple(_layer_calls(node.body, {name for name in target_names(node.target) if name}))
+
+
 def calls_layers(node: cst.For) -> bool:
     """Whether the body of a loop calls a layer."""
-    return bool(_layer_calls(node.body, set(target_names(node.target))))
+    return bool(_loop_calls(node))
 
 
 def unseen_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -> tuple[str, str] | None:
     """The stream (and its residual, or "") of a layer loop in a fragment that ends before the layer is called."""
-    if not frame.scope.loose or frame.function is not None or _layer_calls(node.body, set(target_names(node.target))):
+    if not frame.scope.loose or frame.function is not None or _loop_calls(node):
         return None
     over_layers = isinstance(iterable, range) and len(iterable) >= 4 and iterable.stop == run.depth
     if not over_layers and not any(isinstance(item, Layer) for item in first_items(iterable)):
@@ -347,8 +353,7 @@ def prepare_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -
 
     Only names that are bound to nothing known are given a meaning (code fragments, parameters, intermediate tensors).
     """
-    handles = {name for name in target_names(node.target) if name}
-    calls = _layer_calls(node.body, handles)
+    calls = _loop_calls(node)
     if not calls:
         return
     names: list[str] = []
