@@ -60,7 +60,7 @@ def hanging(head: str, text: str, width: int) -> list[str]:
     room = width - display_width(head)
     if room < 24:
         indent = " " * (len(head) - len(head.lstrip(" ")) + 2)
-        place, *more = wrapped(head.strip(" "), width - len(indent) + 2)
+        place, *more = wrapped(head.strip(" "), width - len(indent))
         lines = [*more, *wrapped(text, max(width - len(indent), 8))]
         return [indent[2:] + place, *(indent + line for line in lines)]
     first, *rest = wrapped(text, room)
