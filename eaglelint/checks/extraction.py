@@ -64,9 +64,13 @@ def _left_on(launch: Launch) -> list[_Means]:
     drafting = method(launch)
     named = drafting.argument
     if named is not None and drafting.kind not in ("none", "extraction", "unknown") and not _only_names(launch):
-        cure = "no drafter" if launch.form == "python" else f"no {named.spelling}"
-        found.append(_Means("speculative decoding", cure, "states_lost_to_speculation", named))
+        found.append(_Means("speculative decoding", "", "states_lost_to_speculation", named))
     return found
+
+
+def _keywords(launch: Launch) -> bool:
+    """Whether the arguments are keywords of a Python call, not options of a command."""
+    return launch.form == "python" and not any(argument.spelling.startswith("-") for argument in launch.arguments)
 
 
 def _only_names(launch: Launch) -> bool:
@@ -77,11 +81,11 @@ def _only_names(launch: Launch) -> bool:
 def _of_sglang(launch: Launch) -> list[_Means]:
     found = []
     if launch.complete and _off(launch.get("disable_radix_cache")):
-        cure = "disable_radix_cache=True" if launch.form == "python" else "--disable-radix-cache"
+        cure = "disable_radix_cache=True" if _keywords(launch) else "--disable-radix-cache"
         found.append(_Means("the radix cache", cure, "states_lost_to_prefix_cache"))
     size = launch.get("chunked_prefill_size")
     if launch.complete if size is None else _chunks(launch, size):
-        cure = "chunked_prefill_size=-1" if launch.form == "python" else "--chunked-prefill-size -1"
+        cure = "chunked_prefill_size=-1" if _keywords(launch) else "--chunked-prefill-size -1"
         found.append(_Means("chunked prefill", cure, "states_lost_to_chunked_prefill", size))
     return found
 
@@ -96,7 +100,7 @@ def _chunks(launch: Launch, size: Argument) -> bool:
 
 def _of_vllm(launch: Launch) -> list[_Means]:
     found = []
-    python = launch.form == "python"
+    python = _keywords(launch)
     asked, refused = launch.get("enable_prefix_caching"), launch.get("no_enable_prefix_caching")
     if _on(asked) or (asked is None and refused is None and launch.complete and not _recurrent(launch)):
         cure = "enable_prefix_caching=False" if python else "--no-enable-prefix-caching"
@@ -153,7 +157,10 @@ def _judge(extraction: Extraction, means: _Means) -> _Judged | None:
 
 
 def _by_release(release: Release, defect: str) -> list[_Defect | None]:
-    """The defect in each admitted release in which the engine has such means; None for those without it."""
+    """The defect in each admitted release, None for those without it.
+
+    Releases older than the first that has it do not count: they can not extract at all.
+    """
     engine = known_engine(release.engine)
     if engine is None:
         return []
@@ -164,7 +171,8 @@ def _by_release(release: Release, defect: str) -> list[_Defect | None]:
     found: list[_Defect | None] = []
     for _, defects in every:
         mine = next((entry for entry in defects if entry.id == defect), None)
-        found.append(_Defect(mine.effect, mine.fixed_in) if mine is not None else None)
+        if mine is not None or found:
+            found.append(_Defect(mine.effect, mine.fixed_in) if mine is not None else None)
     return found
 
 
@@ -182,12 +190,14 @@ def _finding(extraction: Extraction, judged: Sequence[_Judged]) -> Finding:
     if extraction.own_means and len(exact) == 1 and "" not in exact:
         name = f"{name} {next(iter(exact))}"
     effects = "; ".join(dict.fromkeys(found.effect for found in judged))
-    why = wording.listed(step.what for step in extraction.evidence)
-    message = f"this engine is started to extract hidden states ({why}) with {on} on: {effects}"
+    said = [step.what if extraction.own_means else f"{step.what}: {step.where}" for step in extraction.evidence]
+    message = f"hidden states are extracted from this engine ({wording.listed(said)}) with {on} on: {effects}"
     if not certain:
         fixed = next((found.fixed_in for found in judged if found.fixed_in), "")
         message += f" (in some of the releases that {name} may be here{f'; not from {fixed} on' if fixed else ''})"
-    cures = wording.listed(found.means.cure for found in judged)
+    cures = wording.listed(found.means.cure for found in judged if found.means.cure)
+    without = [f"without {f.means.argument.spelling}" for f in judged if not f.means.cure and f.means.argument]
+    cure = wording.listed([f"with {cures}"] * bool(cures) + without)
     related = [*extraction.evidence]
     related += [Step(f.means.argument.where, f"{f.means.name} is asked for") for f in judged if f.means.argument]
     related += [Step(r.where, f"{name} comes from here") for r in extraction.releases if r.where is not None]
@@ -199,6 +209,6 @@ def _finding(extraction: Extraction, judged: Sequence[_Judged]) -> Finding:
         where=launch.where,
         confidence=confidence,
         related=wording.unique(related),
-        fix=Fix(f"start it with {cures}"),
+        fix=Fix(f"start it {cure}"),
         defect=("extraction", str(launch.where)),
     )

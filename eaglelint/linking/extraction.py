@@ -99,9 +99,9 @@ class _Collectors:
     def _step(self, path: str) -> Step:
         capture = self._taken.get(path)
         if capture is not None:
-            return Step(capture.where, "hidden states are captured here")
+            return Step(capture.where, "code captures in it")
         loading = self._loading.get(path)
-        return Step(loading.where, "hidden states are collected here") if loading else Step(Location(path), "collects")
+        return Step(loading.where, "code collects from it") if loading else Step(Location(path), "code captures in it")
 
     def _started_with(self, launch: Launch) -> Iterator[str]:
         """Files of one script with the launch that capture in the engine or collect what was captured there."""
