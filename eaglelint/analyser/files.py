@@ -180,7 +180,7 @@ def _read_back(saves: list[Saved], where: Any, exact: bool) -> V:
     last = {(saved.path, shape(saved.value)): saved for saved in saves}
     for saved in last.values():
         value = _loaded(saved.value, where, f"loaded from {shown(saved.path)}")
-        if isinstance(value, DictV) and exact:
+        if isinstance(value, DictV) and exact and saved.format != "json":
             value.origin = saved  # a key that it lacks is missing for certain
         values.append(value)
     if len(values) == 1:

@@ -165,7 +165,7 @@ class Objects:
             framework = thing.cls.scope.framework() if thing.cls is not None else ""
             if not framework:
                 framework = next((e for e in ("sglang", "vllm") if thing.path.startswith(e)), "own")
-            made = ModelV(framework, stock=False)
+            made = ModelV(framework, stock=False, owner=thing)
             thing.attrs["%model"] = made
             return made
         return ModelV("own", stock=False)
@@ -272,7 +272,7 @@ class Objects:
         ):
             return Method(owner, name)
         if isinstance(owner, int | float):
-            return Method(owner, name)
+            return owner if name == "value" else Method(owner, name)  # the member of an enumeration
         return Method(owner, name)
 
     def _of_object(self, obj: Obj, name: str, frame: Frame, node: Any) -> V:

@@ -11,7 +11,20 @@ import libcst as cst
 from eaglelint.analyser.patterns import SETTERS, captures, dotted, kids
 from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
-from eaglelint.analyser.values import HOLE, DictV, Fused, ListV, RankIndex, SetV, Stacked, Tensor, Unknown, V, note_of
+from eaglelint.analyser.values import (
+    HOLE,
+    MISSING,
+    DictV,
+    Fused,
+    ListV,
+    RankIndex,
+    SetV,
+    Stacked,
+    Tensor,
+    Unknown,
+    V,
+    note_of,
+)
 from eaglelint.facts import Step
 from eaglelint.location import Location
 
@@ -21,6 +34,11 @@ if TYPE_CHECKING:
     from eaglelint.analyser.scope import Frame, ModuleScope
     from eaglelint.analyser.values import FuncV
 
+#: Modules that only drafters have: the projection of the fused states, the EAGLE-3 layer.
+_DRAFTER_PARTS = frozenset({"fc", "midlayer", "fusion", "d2t", "t2d"})
+#: Configs of language models inside those of multimodal targets.
+_NESTED_CONFIGS = frozenset({"text_config", "llm_config", "language_config", "thinker_config"})
+_DRAFTER_NAME = re.compile(r"eagle|draft|medusa|mtp|speculator", re.IGNORECASE)
 #: Names that may claim a certain hidden state; others are not worth recording.
 _TELLING = re.compile(
     r"embed|layer|hidden|low|mid|high|final|last|first|norm|^h_?\d|^l_?\d|^hs_?\d|state|verifier|target|teacher|aux|"
@@ -130,7 +148,7 @@ class Recorder:
             return (
                 replace(value, trace=(*value.trace[-8:], Step(where, f"named {name}"))) if kind == "variable" else value
             )
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) or of_drafter(value):
             return value
         if not isinstance(name, str) or HOLE in name or not _TELLING.search(name):
             return value
@@ -151,7 +169,7 @@ class Recorder:
         """A value goes into a container, an attribute or a file. Gives back the value to store."""
         if isinstance(value, LayerResult):
             value = run.objects.as_stream(value)
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) or of_drafter(value):
             return value
         where = frame.scope.where(node)
         if not value.trace:
@@ -224,6 +242,8 @@ class Recorder:
         grown: Fused | None = None,
     ) -> None:
         """States are put side by side along the feature dimension; `grown` is what was put together before."""
+        if any(of_drafter(part) for part in parts):
+            return
         where = frame.scope.where(node)
         key = (where, tuple((p.state.boundary, p.state.normed) for p in parts))
         if grown is not None and grown.where == where:  # put together one by one in a loop: only the whole counts
@@ -243,6 +263,8 @@ class Recorder:
 
     def to_head(self, run: Interpreter, state: Tensor, node: Any, frame: Frame) -> None:
         """A state is multiplied by an lm_head."""
+        if of_drafter(state):
+            return
         self.heads.setdefault((frame.scope.where(node), state.state.normed), (state, frame.scope))
 
     def cast(self, run: Interpreter, state: Tensor, dtype: str, node: Any, frame: Frame) -> None:
@@ -306,7 +328,7 @@ class Recorder:
         if key not in ("num_hidden_layers", "hidden_size") or owner.open:
             return
         for name, inner in owner.items.items():
-            if isinstance(name, str) and name.endswith("_config") and isinstance(inner, DictV) and key in inner.items:
+            if name in _NESTED_CONFIGS and isinstance(inner, DictV) and key in inner.items:
                 details = {"key": key, "nested": name, "value": inner.items[key]}
                 self.flaw("nested-target-config", frame.scope.where(node), frame, details, ())
                 return
@@ -328,6 +350,8 @@ class Recorder:
 
     def normed_again(self, run: Interpreter, state: Tensor, node: Any, frame: Frame) -> None:
         """The final norm is applied to a state that has been through it."""
+        if of_drafter(state):
+            return
         self.again.setdefault(frame.scope.where(node), (state, frame.scope))
 
     def unresolved(self, run: Interpreter, unknown: Unknown, node: Any, frame: Frame) -> None:
@@ -371,6 +395,17 @@ class Recorder:
                 return frame.scope.where(written)
             stack.extend(kids(current))
         return None
+
+
+def of_drafter(state: Tensor) -> bool:
+    """Whether a state is one of a drafter's own: its model has the drafter's parts, or is called so."""
+    owner = state.model.owner if state.model is not None else None
+    if owner is None or owner.cls is None:
+        return False
+    if not _DRAFTER_PARTS.isdisjoint(owner.attrs):
+        return True
+    told = any(owner.cls.lookup(name) is not MISSING for name in SETTERS)
+    return not told and _DRAFTER_NAME.search(owner.cls.name) is not None
 
 
 def _enclosing_loop(frame: Frame, node: Any) -> Location | None:

@@ -36,6 +36,7 @@ class ModelV:
     stock: bool = True
     all_states: bool = False
     engine_states: V = None
+    owner: Obj | None = None
 
     def __repr__(self) -> str:
         return f"ModelV({self.framework}, {self.name and self.name.value})"
