@@ -98,8 +98,13 @@ def _alternatives(one: Listed, other: Listed) -> bool:
 
 
 def proven_link(pipeline: Pipeline, one: Listed, other: Listed) -> bool:
-    """Whether two lists surely belong together: they share a file, or one script runs the code of both."""
+    """Whether two lists surely belong together.
+
+    They share a file, one script runs the code of both, or they are the producer's and the consumer's for the drafter.
+    """
     if one.files & other.files:
+        return True
+    if pipeline.name and {_role(one), _role(other)} == {-1, 1}:
         return True
     by_script: dict[str, tuple[bool, bool]] = {}
     for run in pipeline.runs:
@@ -125,7 +130,12 @@ def consumes(one: Listed, other: Listed) -> bool:
 
 
 def _weight(entry: Listed) -> tuple[int, int, int]:
-    path = entry.said.where.path if entry.said.where is not None else entry.place.path
-    named = bool(_CONSUMER.search(path)) - bool(_PRODUCER.search(path))
     loaded = any(step.what.startswith("loaded") for step in entry.said.trace)
-    return (int(entry.purpose != "capture"), int(named), int(loaded))
+    return (int(entry.purpose != "capture"), _role(entry), int(loaded))
+
+
+def _role(entry: Listed) -> int:
+    """1 for code that uses states, -1 for code that takes them for others, by what it is called; 0 where both fit."""
+    path = entry.said.where.path if entry.said.where is not None else entry.place.path
+    takes = entry.purpose == "capture" or bool(_PRODUCER.search(path))
+    return int(bool(_CONSUMER.search(path))) - int(takes)
