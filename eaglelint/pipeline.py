@@ -6,7 +6,7 @@ project. What can not be linked is not guessed: it becomes an `Ambiguity` (EGL00
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from eaglelint.conventions.known import KnownDrafter
@@ -26,11 +26,13 @@ from eaglelint.facts import (
 )
 from eaglelint.linking import evidence, extraction, heads, releases, serving, targets, training
 from eaglelint.linking.heads import Head
-from eaglelint.linking.records import Ambiguity, Evidence, Extraction, Release, Serving, Target, Training
+from eaglelint.linking.records import Ambiguity, Evidence, Extraction, Release, Server, Serving, Target, Training
 from eaglelint.location import Location
 from eaglelint.settings import PipelineSettings, Settings
 
-__all__ = ["Ambiguity", "Evidence", "Extraction", "Pipeline", "Release", "Serving", "Target", "Training", "link"]
+__all__ = [
+    "Ambiguity", "Evidence", "Extraction", "Pipeline", "Release", "Server", "Serving", "Target", "Training", "link",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Pipeline:
     such a head. `method` is the kind of head. `id_lists` are the ids that it declares, in file order; `declared` is
     False when it is not known which. `template` marks a config that is no checkpoint's (the draft config of a training
     run beside an exported head), and `served_elsewhere` a drafter without a launch in a project that serves another.
+    `servers` are its launches and the engines that are only pinned, whatever the kind of head; `servings` what those
+    that capture make of the ids of an EAGLE-3 head.
 
     Of the whole project are `others`, the launches that serve no drafter, `runs` and `comments`. `extractions`, with
     `salts`, stand in the pipeline without a drafter only.
@@ -57,6 +61,7 @@ class Pipeline:
     template: bool = False
     target: Target | None = None
     launches: tuple[Launch, ...] = ()
+    servers: tuple[Server, ...] = ()
     servings: tuple[Serving, ...] = ()
     evidence: Evidence = field(default_factory=Evidence)
     captures: tuple[Capture, ...] = ()
@@ -126,6 +131,7 @@ def _pipeline(
     target = _target(head, share, facts, settings)
     depth = target.depth if target is not None else 0
     known = evidence_of(head, share, depth)
+    servers = tuple(_servers(head, target, facts, settings, served))
     return replace(
         shared,
         name=head.name,
@@ -138,7 +144,8 @@ def _pipeline(
         template=head.template,
         target=target,
         launches=head.launches,
-        servings=tuple(_servings(head, target, facts, settings, served)),
+        servers=servers,
+        servings=tuple(_servings(head, servers)),
         evidence=known,
         captures=share.captures,
         assemblies=share.assemblies,
@@ -157,26 +164,31 @@ def evidence_of(head: Head, share: evidence.Share, depth: int) -> Evidence:
     return training.weigh(share.assemblies, share.captures, share.defects, depth)
 
 
-def _servings(head: Head, target: Target | None, facts: Facts, settings: Settings, served: bool) -> Sequence[Serving]:
-    if head.method != "eagle3" or head.template or not head.declared:
-        return ()
+def _servers(head: Head, target: Target | None, facts: Facts, settings: Settings, served: bool) -> Iterator[Server]:
+    """The launches of a head with their releases; the engines that are only pinned where nothing serves any head."""
     stated = releases.configured(settings.engines, settings.file)
     own = releases.stated(head.settings.engine, settings.file) if head.settings is not None else None
     if own is not None:
         same = tuple(release for release in stated if release.engine == own.engine)
         stated = (*((own,) if own.specifier or not same else same), *(r for r in stated if r.engine != own.engine))
-    found: list[Serving] = []
     for launch in head.launches:
         mine = _launch_target(launch, target, facts, head.settings, settings)
-        chosen = releases.for_launch(launch, facts.pins, stated)
-        assumed = head.guesses.get(launch.where, "")
-        found += serving.servings(head.id_lists, head.value, launch, chosen, mine, assumed)
-    if not head.launches and not served:
+        for release in releases.for_launch(launch, facts.pins, stated):
+            yield Server(launch, release, mine, head.guesses.get(launch.where, ""))
+    if not head.launches and not served and not head.template:
         started = {releases.canonical(launch.engine) for launch in facts.launches}
         for release in releases.only_pinned(facts.pins, stated, started):
             if own is None or release.engine == own.engine:
-                found += serving.servings(head.id_lists, head.value, None, [release], target)
-    return found
+                yield Server(None, release, target)
+
+
+def _servings(head: Head, servers: Sequence[Server]) -> Iterator[Serving]:
+    if head.method != "eagle3" or head.template or not head.declared:
+        return
+    for server in servers:
+        yield from serving.servings(
+            head.id_lists, head.value, server.launch, [server.release], server.target, server.assumed
+        )
 
 
 def _launch_target(

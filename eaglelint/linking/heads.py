@@ -49,8 +49,14 @@ class Head:
         return self.config is not None and posixpath.basename(self.config.path) == "config.json"
 
     def value(self, pointer: str) -> Any:
-        """A value of the drafter's config by JSON pointer; True for flags of a head whose config is not in scope."""
-        return self.config.document.get(pointer) if self.config is not None else True
+        """A value of the drafter's config by JSON pointer.
+
+        Of a head whose config is not in scope, the flag as its record has it, and True for those that are not recorded.
+        """
+        if self.config is not None:
+            return self.config.document.get(pointer)
+        recorded = self.published.flags if self.published is not None else {}
+        return recorded.get(pointer.rsplit("/", 1)[-1], True)
 
 
 def find(facts: Facts, settings: Settings) -> list[Head]:

@@ -182,6 +182,31 @@ class Serving:
         return (self.depth,) if self.depth else SAMPLED_DEPTHS
 
 
+class Server(NamedTuple):
+    """A launch of a drafter, by whatever method, with one statement of the releases that it may run with.
+
+    `launch` is None when only a pin says that the engine is in use. `target` is that of the launch; `assumed` says on
+    whose default the link rests, "" when none.
+    """
+
+    launch: Launch | None
+    release: Release
+    target: Target | None = None
+    assumed: str = ""
+
+    @property
+    def engine(self) -> str:
+        """The engine's name, as in the tables."""
+        return self.release.engine
+
+    @property
+    def doubt(self) -> str:
+        """On whose default the server rests: that of its link, release, draft argument or target; "" when on none."""
+        draft = self.launch.draft.assumed if self.launch is not None and self.launch.draft is not None else ""
+        target = self.target.assumed if self.target is not None else ""
+        return self.assumed or self.release.assumed or draft or target
+
+
 class Extraction(NamedTuple):
     """A server or offline engine that is started to extract hidden states.
 

@@ -67,9 +67,5 @@ def taken(reading: Reading, lists: Sequence[LayerIds], launch: Launch | None) ->
 
 
 def switched_off(reading: Reading, value: Callable[[str], Any]) -> bool:
-    """Whether a key of the drafter's config switches the capture off for this reading."""
-    for gate in reading.gates:
-        given = value(gate.pointer)
-        if given is False or (given is None and not gate.missing):
-            return True
-    return False
+    """Whether a key of the drafter's config (or its absence) switches the capture off for this reading."""
+    return any(gate.off(value) for gate in reading.gates)
