@@ -161,13 +161,12 @@ def _has(panel: Panel) -> tuple[bool, bool, bool, bool]:
 def _grid(name: str, panel: Panel) -> str:
     """The columns of a panel's rows: the same for all of them, so that they stand below each other."""
     slot, named, ids, key = _has(panel)
-    shares = {"slot": "1.2", "named": "1.5", "id": "0.9", "key": "0.8"}
     wire, state = "minmax(18px, 34px)", "minmax(0, 1.25fr)"
-    left = [f"minmax(0, {shares[cell]}fr) {wire}" for cell, there in (("slot", slot), ("named", named)) if there]
-    right = [f"{wire} minmax(0, {shares[cell]}fr)" for cell, there in (("id", ids), ("key", key)) if there]
+    left = [f"{cell} {wire}" for cell, there in (("minmax(0, 1.2fr)", slot), ("minmax(0, 1.5fr)", named)) if there]
+    right = [f"{wire} {cell}" for cell, there in (("minmax(0, 0.9fr)", ids), ("minmax(76px, 0.8fr)", key)) if there]
     columns = " ".join([state, wire, *left, "76px", wire, state, *right, "minmax(120px, 0.8fr)"])
     rows = f"#{name} .headings, #{name} .row > summary"
-    return f"@media (min-width: 861px) {{ {rows} {{ grid-template-columns: {columns}; }} }}\n"
+    return f"@media (min-width: 1061px) {{ {rows} {{ grid-template-columns: {columns}; }} }}\n"
 
 
 def _rows(panel: Panel, name: str, texts: Texts) -> str:

@@ -100,7 +100,14 @@ def test_ids_are_unique_and_links_lead_somewhere(page: Page):
 
 def test_light_dark_and_narrow(page: Page):
     style = page.content["style"]
-    for query in ("prefers-color-scheme: dark", "max-width: 860px", "forced-colors", "prefers-reduced-motion", "print"):
+    for query in (
+        "prefers-color-scheme: dark",
+        "max-width: 860px",
+        "max-width: 1060px",
+        "forced-colors",
+        "prefers-reduced-motion",
+        "print",
+    ):
         assert query in style
     assert page.having("meta")[1]["content"] == "width=device-width, initial-scale=1"
 
