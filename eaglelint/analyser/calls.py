@@ -222,8 +222,6 @@ def _default(run: Interpreter, func: FuncV, param: cst.Param, frame: Frame) -> V
 
 def iterate(run: Interpreter, value: V) -> list[V] | None:
     """The elements of a value, through iterators of classes in scope; None when not known."""
-    if isinstance(value, ClassV) and any(name.rpartition(".")[0] == "enum" for name in value.ancestry()):
-        return [member for name, member in value.attrs.items() if name[0] != "_" and not isinstance(member, FuncV)]
     if isinstance(value, Obj) and value.cls is not None:
         method = value.cls.lookup("__iter__")
         if isinstance(method, FuncV):

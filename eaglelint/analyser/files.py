@@ -89,7 +89,7 @@ def save(run: Interpreter, path: V, value: V, format: str, site: CallSite) -> No
         if name and HOLE not in name:
             node = site.node.args[1].value if len(site.node.args) > 1 else site.node
             value = run.rec.labelled(run, value, name, "file", node, site.frame)
-    run.rec.stored(run, value, site.node, site.frame, None)
+    value = run.rec.stored(run, value, site.node, site.frame, None)
     run.rec.saved(run, value, site.node, site.frame)
     copy = snapshot(run, value, where, f"saved to {shown(text)}")
     run.world.saves.append(Saved(text, format, copy, where, scope.path))

@@ -13,9 +13,11 @@ from eaglelint.analyser.values import (
     HOLE,
     MISSING,
     Choice,
+    ClassV,
     DictV,
     Files,
     FileText,
+    FuncV,
     Fused,
     Index,
     ListV,
@@ -156,6 +158,8 @@ def elements(run: Interpreter, value: V) -> list[V] | None:
             found = elements(run, option)
             if found is not None:
                 return found
+    if isinstance(value, ClassV) and any(name.rpartition(".")[0] == "enum" for name in value.ancestry()):
+        return [member for name, member in value.attrs.items() if name[0] != "_" and not isinstance(member, FuncV)]
     if isinstance(value, Stacked):
         return list(value.parts) if value.axis == 0 else [value]
     return value.elements(run) if isinstance(value, Special) else None

@@ -372,13 +372,16 @@ def _casts(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
 
 
 def _unresolved(runs: list[tuple[int, Recorder]]) -> Iterator[Unresolved]:
-    seen: set[Location] = set()
+    """What is not known of captures: where they store, else where what they stored is used; each cause once a file."""
+    places: set[Location] = set()
+    causes: set[tuple[str, str, Location | None]] = set()
     for _, recorder in runs:
-        for where, (unknown, scope) in recorder.unknown.items():
-            if where not in seen and related(scope):
-                seen.add(where)
-                yield Unresolved(where, unknown.reason or "the layer ids", place(unknown.where))
-        for where, store in recorder.stores.items():
-            if store.doubt is not None and where not in seen and related(store.scope):
-                seen.add(where)
-                yield Unresolved(where, store.doubt.reason or "the layer ids", place(store.doubt.where))
+        doubts = [(w, store.doubt, store.scope) for w, store in recorder.stores.items() if store.doubt is not None]
+        for where, unknown, scope in [*doubts, *((w, u, scope) for w, (u, scope) in recorder.unknown.items())]:
+            if where in places or not related(scope):
+                continue
+            places.add(where)
+            missing, at = unknown.reason or "the layer ids", place(unknown.where)
+            if (where.path, missing, at) not in causes:
+                causes.add((where.path, missing, at))
+                yield Unresolved(where, missing, at)

@@ -192,6 +192,8 @@ class Recorder:
         if value.state.part == "branch":
             kind = "hook-output-not-stream" if self.hook is not None else "residual-not-added"
             self.flaw(kind, where, frame, {"boundary": value.state.boundary}, value.trace)
+        if run.doubt:  # which layer's state it is that ends up here can not be told
+            return Unknown(run.doubt[-1].reason, run.doubt[-1].where, True)
         return value
 
     def saved(self, run: Interpreter, value: V, node: Any, frame: Frame) -> None:

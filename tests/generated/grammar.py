@@ -14,6 +14,7 @@ from random import Random
 import grammar_ids
 import grammar_loops
 import grammar_models
+import grammar_outside
 import grammar_saving
 from grammar_ids import Ids, Names
 from grammar_loops import Walk, indented
@@ -60,7 +61,7 @@ def variant(draw: Random, number: int) -> Variant:
     family = draw.choice(["loop", "loop", "loop", "loop", "hooks", "hf"])
     style = draw.choice(["stream", "tuple", "fused", "fused"] if family == "loop" else ["stream", "tuple"])
     names = grammar_ids.names(draw)
-    ids = draw.choice(grammar_ids.FORMS)(draw, names)
+    ids = draw.choice([*grammar_ids.FORMS, *grammar_outside.FORMS])(draw, names)
     frame = _frame(draw, names, family, style)
     kept = grammar_saving.container(draw, names, ids, nested=family == "hooks")
     body = _body(draw, names, ids, frame, kept, family, style)

@@ -6,7 +6,6 @@ expression that the function uses. `N` in a local line stands for the expression
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
@@ -58,30 +57,30 @@ class Ids:
     files: dict[str, str] = field(default_factory=dict)
 
 
-def _three(draw: Random, count: int | None = None) -> list[int]:
+def some_ids(draw: Random, count: int | None = None) -> list[int]:
     """Some ids that every depth of the grammar has (at least 36 layers), with room for offsets of two."""
     return sorted(draw.sample(range(2, 31), count or draw.choice([3, 3, 3, 3, 2, 4, 5])))
 
 
 def _literal(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     text = draw.choice([str(ids), str(tuple(ids))])
     return Ids("literal", n.ids, len(ids), module=[f"{n.ids} = {text}"])
 
 
 def _unsorted(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     draw.shuffle(ids)
     return Ids("unsorted", n.ids, len(ids), module=[f"{n.ids} = {ids}"])
 
 
 def _inline(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     return Ids("inline", str(tuple(ids)), len(ids))
 
 
 def _set(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     draw.shuffle(ids)
     text = "{" + ", ".join(map(str, ids)) + "}"
     module = draw.choice([f"{n.ids} = {text}", f"{n.ids} = frozenset({text})", f"{n.ids} = set({ids})"])
@@ -89,7 +88,7 @@ def _set(draw: Random, n: Names) -> Ids:
 
 
 def _sorted_set(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     given = [*ids, draw.choice(ids)]
     draw.shuffle(given)
     text = draw.choice([f"sorted(set({given}))", f"list(dict.fromkeys({given}))", f"sorted(frozenset({tuple(given)}))"])
@@ -97,7 +96,7 @@ def _sorted_set(draw: Random, n: Names) -> Ids:
 
 
 def _csv(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     text = draw.choice([",", ", "]).join(map(str, ids))
     parse = draw.choice(
         [
@@ -110,58 +109,8 @@ def _csv(draw: Random, n: Names) -> Ids:
     return Ids("csv", n.ids, len(ids), module=[f"{n.ids} = {parse.format(text)}"])
 
 
-def _environment(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
-    text = ",".join(map(str, ids))
-    read = draw.choice(
-        [
-            f'os.environ.get("EAGLE3_TAPS", "{text}")',
-            f'os.getenv("EAGLE3_TAPS", "{text}")',
-            f'(os.environ.get("EAGLE3_TAPS") or "{text}")',
-        ]
-    )
-    parse = draw.choice(["[int(v) for v in {}.split(',')]", "tuple(int(v) for v in {}.split(','))"])
-    return Ids("environment", n.ids, len(ids), imports=["import os"], module=[f"{n.ids} = {parse.format(read)}"])
-
-
-def _json_environment(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
-    return Ids(
-        "json environment",
-        n.ids,
-        len(ids),
-        imports=["import json", "import os"],
-        module=[f'{n.ids} = json.loads(os.environ.get("EAGLE3_TAPS", "{ids}"))'],
-    )
-
-
-def _argparse(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
-    csv = ",".join(map(str, ids))
-    option, expression = draw.choice(
-        [
-            (f'"--layers", nargs="+", type=int, default={ids}', "ARGS.layers"),
-            (f'"--aux-layers", type=str, default="{csv}"', '[int(v) for v in ARGS.aux_layers.split(",")]'),
-            (f'"--taps", type=lambda text: [int(v) for v in text.split(",")], default={ids}', "ARGS.taps"),
-            (f'"--taps", type=_numbers, default="{csv}"', "ARGS.taps"),
-            (f'"-l", "--layer-ids", dest="chosen", nargs="*", type=int, default={tuple(ids)}', "ARGS.chosen"),
-        ]
-    )
-    helper = (
-        ["def _numbers(text):", '    return [int(v) for v in text.split(",")]', "", ""] if "_numbers" in option else []
-    )
-    module = [
-        *helper,
-        "PARSER = argparse.ArgumentParser()",
-        f"PARSER.add_argument({option})",
-        "ARGS = PARSER.parse_args()",
-        f"{n.ids} = {expression}",
-    ]
-    return Ids("argparse", n.ids, len(ids), imports=["import argparse"], module=module)
-
-
 def _dataclass(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     default = draw.choice([f"list[int] = field(default_factory=lambda: {ids})", f"tuple[int, ...] = {tuple(ids)}"])
     module = [
         "@dataclass",
@@ -178,7 +127,7 @@ def _dataclass(draw: Random, n: Names) -> Ids:
 
 
 def _named_tuple(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     module = [
         "class Options(NamedTuple):",
         f"    layers: tuple[int, ...] = {tuple(ids)}",
@@ -191,13 +140,13 @@ def _named_tuple(draw: Random, n: Names) -> Ids:
 
 
 def _class_attribute(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     module = ["class Settings:", f"    layers = {draw.choice([ids, tuple(ids)])}", '    folder = "dump"']
     return Ids("class attribute", draw.choice(["Settings.layers", "Settings().layers"]), len(ids), module=module)
 
 
 def _namespace(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     text = draw.choice([f"SimpleNamespace(layers={ids}, steps=3)", f'{{"layers": {ids}, "steps": 3}}'])
     used = "CFG.layers" if text.startswith("Simple") else draw.choice(['CFG["layers"]', 'CFG.get("layers", [])'])
     return Ids("namespace", used, len(ids), imports=["from types import SimpleNamespace"], module=[f"CFG = {text}"])
@@ -277,7 +226,7 @@ def _linspace(draw: Random, n: Names) -> Ids:
 
 
 def _offset(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     text = draw.choice(
         [
             "[v + 1 for v in BASE]",
@@ -298,7 +247,7 @@ def _offset(draw: Random, n: Names) -> Ids:
 
 
 def _appended(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw, draw.choice([2, 3, 4]))
     text = draw.choice(
         ["[*BASE, N - 1]", "BASE + [N - 1]", "list(BASE) + [N - 2]", "sorted([N - 2, *BASE])", "(*BASE, N - 1)"]
     )
@@ -306,7 +255,7 @@ def _appended(draw: Random, n: Names) -> Ids:
 
 
 def _built(draw: Random, n: Names) -> Ids:
-    ids = _three(draw, 3)
+    ids = some_ids(draw, 3)
     module = draw.choice(
         [
             [f"{n.ids} = []", f"{n.ids}.append({ids[0]})", f"{n.ids}.extend({ids[1:]})"],
@@ -320,8 +269,67 @@ def _built(draw: Random, n: Names) -> Ids:
     return Ids("built", n.ids, 3, "set" if module[0].endswith("set()") else "sequence", module=module)
 
 
+def _chosen(draw: Random, n: Names) -> Ids:
+    """One of two lists, by something that is known or that only has a default."""
+    ids, other = some_ids(draw, 3), some_ids(draw, 3)
+    module = draw.choice(
+        [
+            ["SMALL = False", f"{n.ids} = {other} if SMALL else {ids}"],
+            [f"{n.ids} = None or {ids}"],
+            [f"PRESETS = {{'wide': {ids}, 'narrow': {other}}}", f"{n.ids} = PRESETS['wide']"],
+            [f"PRESETS = {{'wide': {ids}, 'narrow': {other}}}", f"{n.ids} = PRESETS.get('deep', {ids})"],
+            [
+                "try:",
+                f"    {n.ids} = [int(v) for v in '{','.join(map(str, ids))}'.split(',')]",
+                "except ValueError:",
+                f"    {n.ids} = {other}",
+            ],
+            [
+                "def preset(layers=None):",
+                "    if layers is None:",
+                f"        layers = {ids}",
+                "    return layers",
+                "",
+                f"{n.ids} = preset()",
+            ],
+            [
+                f"def preset(name, *, default={tuple(ids)}):",
+                f"    return default if name != 'narrow' else {other}",
+                "",
+                f"{n.ids} = preset('wide')",
+            ],
+        ]
+    )
+    return Ids("chosen", n.ids, 3, module=module)
+
+
+def _array(draw: Random, n: Names) -> Ids:
+    ids = some_ids(draw)
+    text = draw.choice(
+        [
+            f"np.array({ids}).tolist()",
+            f"torch.tensor({ids}).tolist()",
+            f"[*map(int, {[str(i) for i in ids]})]",
+            f"list(np.asarray({ids}))",
+            f"[{ids[0]}] + list({tuple(ids[1:])})",
+            f"list(zip(*enumerate({ids})))[1]",
+        ]
+    )
+    return Ids("array", n.ids, len(ids), imports=["import numpy as np", "import torch"], module=[f"{n.ids} = {text}"])
+
+
+def _enumeration(draw: Random, n: Names) -> Ids:
+    ids = some_ids(draw, 3)
+    module = [
+        "class Tap(enum.IntEnum):",
+        *(f"    {name} = {i}" for name, i in zip(("LOW", "MID", "HIGH"), ids, strict=True)),
+    ]
+    text = draw.choice(["[Tap.LOW, Tap.MID, Tap.HIGH]", "[int(tap) for tap in Tap]", "[tap.value for tap in Tap]"])
+    return Ids("enumeration", n.ids, 3, imports=["import enum"], module=[*module, "", "", f"{n.ids} = {text}"])
+
+
 def _mapping(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
+    ids = some_ids(draw)
     if draw.random() < 0.3:
         draw.shuffle(ids)
     pairs = ", ".join(f"{layer}: {slot}" for slot, layer in enumerate(ids))
@@ -336,42 +344,6 @@ def _mapping(draw: Random, n: Names) -> Ids:
     return Ids("mapping", n.ids, len(ids), "mapping", module=module)
 
 
-def _imported(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
-    files = {"eagle3_settings.py": f"# layers of the drafter\n{n.ids} = {ids}\nFOLDER = 'dump'\n"}
-    imports, used = draw.choice(
-        [
-            (f"from eagle3_settings import {n.ids}", n.ids),
-            ("import eagle3_settings", f"eagle3_settings.{n.ids}"),
-            (f"from eagle3_settings import FOLDER, {n.ids} as CHOSEN", "CHOSEN"),
-            ("from eagle3_settings import *", n.ids),
-        ]
-    )
-    return Ids("imported", used, len(ids), imports=[imports], files=files)
-
-
-def _json_file(draw: Random, n: Names) -> Ids:
-    ids = _three(draw)
-    text = draw.choice([{"layers": ids, "steps": 3}, {"eagle": {"layers": ids}}])
-    path = '["eagle"]["layers"]' if "eagle" in text else '["layers"]'
-    module = draw.choice(
-        [
-            ['with open("capture.json") as handle:', f"    {n.ids} = json.load(handle){path}"],
-            [f'{n.ids} = json.loads(Path("capture.json").read_text()){path}'],
-            [f'{n.ids} = json.loads((Path(__file__).parent / "capture.json").read_text(encoding="utf-8")){path}'],
-            [f'{n.ids} = json.load(open(os.path.join(os.path.dirname(__file__), "capture.json"))){path}'],
-        ]
-    )
-    return Ids(
-        "JSON file",
-        n.ids,
-        len(ids),
-        imports=["import json", "import os", "from pathlib import Path"],
-        module=module,
-        files={"capture.json": json.dumps(text)},
-    )
-
-
 FORMS: list[Callable[[Random, Names], Ids]] = [
     _literal,
     _unsorted,
@@ -379,9 +351,6 @@ FORMS: list[Callable[[Random, Names], Ids]] = [
     _set,
     _sorted_set,
     _csv,
-    _environment,
-    _json_environment,
-    _argparse,
     _dataclass,
     _named_tuple,
     _class_attribute,
@@ -395,6 +364,7 @@ FORMS: list[Callable[[Random, Names], Ids]] = [
     _appended,
     _built,
     _mapping,
-    _imported,
-    _json_file,
+    _chosen,
+    _array,
+    _enumeration,
 ]

@@ -384,8 +384,8 @@ def install() -> None:
         save=save,
         load=load,
         linspace=linspace,
-        array=lambda v: v,
-        asarray=lambda v: v,
+        array=Numbers,
+        asarray=Numbers,
     )
     _module("safetensors", safe_open=SafeOpen)
     _module("safetensors.torch", save_file=lambda tensors, path, **_: save(path, tensors), load_file=load)
