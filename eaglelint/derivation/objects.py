@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Ends of the names of torch modules and of base classes that are modules.
 _MODULES = ("Module", "Model", "Layer", "ForCausalLM", "CustomOp", "Norm", "Embedding", "Linear")
+#: Bases that make no module.
+_PLAIN = frozenset({"object", "Protocol", "ABC", "Generic", "Enum", "IntEnum", "NamedTuple", "list", "dict", "Struct"})
 _PROPERTIES = ("property", "cached_property")
 
 
@@ -83,8 +85,11 @@ def bases_outside(cls: ClassV) -> set[str]:
 
 
 def is_module(cls: ClassV) -> bool:
-    """Whether instances are torch modules; bases that are not in the source are taken for modules when named so."""
-    return any(n.endswith(_MODULES) for n in bases_outside(cls))
+    """Whether instances are torch modules: by the names of bases outside the source, or a `forward` with such a base."""
+    outside = bases_outside(cls)
+    if any(name.endswith(_MODULES) for name in outside):
+        return True
+    return bool(outside - _PLAIN) and any("forward" in base.attrs for base in linear(cls))
 
 
 class EngineObjects(Objects):

@@ -18,7 +18,7 @@ from eaglelint.derivation.callees import callees
 from eaglelint.derivation.execution import EngineInterpreter
 from eaglelint.derivation.objects import linear
 from eaglelint.derivation.surroundings import EngineWorld
-from eaglelint.derivation.tensors import EMPTY, Content, Crash, Dense, Packed, made_in, of_sum, plus, states_in, unscaled
+from eaglelint.derivation.tensors import EMPTY, Content, Crash, Dense, Packed, Tokens, made_in, of_sum, plus, states_in, unscaled
 from eaglelint.location import Location
 
 SETTERS = {"sglang": "set_eagle3_layers_to_capture", "vllm": "set_aux_hidden_state_layers"}
@@ -215,6 +215,8 @@ class Model:
                 given[name] = None
             elif name == "forward_batch":
                 given[name] = self.world.batch
+            elif name in ("input_ids", "positions"):
+                given[name] = Tokens()
             elif param.default is None:
                 given[name] = Unknown(name)
         result = self.run.call_function(replace(forward, bound=self.decoder), [], given)

@@ -265,15 +265,15 @@ class EngineWorld(World):
         names = {lowered, *(base.lower() for base in (bases_outside(obj.cls) if obj.cls else ()))}
         if id(obj) in self.layer_numbers:
             return self._layer(run, obj, self.layer_numbers[id(obj)], site)
+        if any(n.endswith("norm") or "layernorm" in n for n in names):
+            return self.norm(run, values)
+        if any("embed" in n for n in names) and first_state(values) is None and not run.inside and run.layer < 0:
+            return Dense(fresh("embedding", -1))
         if obj.cls is not None and not is_module(obj.cls):
             method = run.objects.find(obj.cls, "__call__")
             if isinstance(method, FuncV):
                 return run.call_function(replace(method, bound=obj), site.args, site.kwargs)
             return Unknown(obj.name)
-        if any(n.endswith("norm") or "layernorm" in n for n in names):
-            return self.norm(run, values)
-        if any("embed" in n for n in names) and first_state(values) is None and not run.inside and run.layer < 0:
-            return Dense(fresh("embedding", -1))
         if obj.cls is not None and not run.inside and "rotary" not in lowered:
             forward = run.objects.find(obj.cls, "forward")
             if isinstance(forward, FuncV) and _loops(run, obj):

@@ -213,6 +213,36 @@ class Dense(Special):
         return self
 
 
+class Tokens(Special):
+    """A tensor of the batch that is no state: token ids, positions."""
+
+    def truth(self) -> bool | None:
+        """Not known."""
+        return None
+
+    def attribute(self, run: Any, name: str) -> V:
+        """One entry a token."""
+        if name == "shape":
+            return SHAPE[:1]
+        if name == "ndim":
+            return 1
+        return Unknown(name) if name in ("dtype", "device", "is_cuda") else MISSING
+
+    def item(self, run: Any, key: V) -> V:
+        """Some of them."""
+        return self
+
+    def operate(self, run: Any, op: str, other: V, reflected: bool) -> V:
+        """Arithmetic on ids or positions."""
+        return other.operate(run, op, None if other is None else self, True) if isinstance(other, Dense) else self
+
+    def call_method(self, run: Any, name: str, site: CallSite) -> V:
+        """Views and casts."""
+        if name in ("dim", "size"):
+            return 1 if name == "dim" else SHAPE[0]
+        return Unknown(name) if name in ("numel", "item", "tolist", "max", "min", "any", "all") else self
+
+
 class Packed(Special):
     """A buffer that states are written into side by side; `parts` in the order in which they were given memory."""
 
