@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -42,6 +42,8 @@ def evaluate(run: Interpreter, node: Any, frame: Frame) -> V:
     return handler(run, node, frame) if handler else Unknown(type(node).__name__)
 
 
+#: Entries of a list display that are looked at: longer ones are tables, not choices of layers.
+_MAX_ELEMENTS = 300
 _CONSTANTS = {"None": None, "True": True, "False": False}
 
 
@@ -150,17 +152,22 @@ def _format(value: V, spec: Any) -> str:
         return HOLE
 
 
-def _integer(run: Interpreter, node: cst.Integer, frame: Frame) -> V:
+def _number(run: Interpreter, node: cst.Integer | cst.Float, frame: Frame) -> V:
+    return _literal(node.value)
+
+
+@lru_cache(maxsize=4096)
+def _literal(text: str) -> V:
     try:
-        return ast.literal_eval(node.value)
-    except Exception:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError):
         return Unknown("number")
 
 
 def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Frame) -> V:
     items: list[V] = []
-    is_open = False
-    for element in node.elements:
+    is_open = len(node.elements) > _MAX_ELEMENTS
+    for element in node.elements[:_MAX_ELEMENTS]:
         value = evaluate(run, element.value, frame)
         if isinstance(element, cst.StarredElement):
             inner = calls.iterate(run, value)
@@ -338,8 +345,8 @@ _HANDLERS: dict[type, Any] = {
     cst.SimpleString: _string,
     cst.ConcatenatedString: _concatenated,
     cst.FormattedString: _formatted,
-    cst.Integer: _integer,
-    cst.Float: _integer,
+    cst.Integer: _number,
+    cst.Float: _number,
     cst.Tuple: _sequence,
     cst.List: _sequence,
     cst.Set: _sequence,
