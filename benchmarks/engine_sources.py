@@ -33,6 +33,9 @@ KEPT = {
         "vllm/model_executor/custom_op.py", "vllm/ir/", "vllm/sequence.py", "vllm/version.py",
     ),
 }  # fmt: skip
+#: Other files are kept below `BESIDE` when they hold this key: they read the ids from a drafter's config.
+ID_KEY = b"eagle_aux_hidden_state_layer_ids"
+BESIDE = "beside/"
 #: A wheel above this size (bytes) is passed over for the sdist.
 _BIG_WHEEL = 60_000_000
 
@@ -96,6 +99,8 @@ def release(package: str, version: str, cache: Path, files: dict[str, tuple[str,
         for path, content in _sources(name, data):
             if path.startswith(KEPT[package]):
                 made.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+            elif ID_KEY in content:
+                made.writestr(zipfile.ZipInfo(BESIDE + path), content, zipfile.ZIP_DEFLATED)
     part.rename(kept)
     return kept
 
