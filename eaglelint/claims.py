@@ -13,7 +13,7 @@ from typing import NamedTuple
 _LIST = r"[\[({]?\s*(\d+(?:\s*(?:,\s*and|,|/|and|&|\+|or)\s*\d+)*)\s*[\])}]?"
 _LAYERS = r"(?:(?:decoder|target|model|aux(?:iliary)?|the|hidden)\s+)*(?:layers?|blocks?)(?:\s+(?:ids?|numbers?|idx))?"
 #: What follows a number that counts something else, or is the start of a range.
-_OTHERWISE = re.compile(r"\s*(?:-|–|\.\.|:|to\b|through\b|%|x\b|st\b|nd\b|rd\b|th\b|layers?\b|\*|//|\.\d)")
+_OTHERWISE = re.compile(r"\s*(?:-|–|\.\.|:|to\b|through\b|%|x\d|x\b|st\b|nd\b|rd\b|th\b|layers?\b|\*|//|\.\d)")
 #: Words with which a comment speaks of something else than what the code beside it takes.
 _ELSEWHERE = re.compile(
     r"(?i)\b(?:default\w*|instead|not|no|never|without|except|unlike|was|were|used to|old(?:er)?|previous\w*|formerly|"

@@ -25,7 +25,7 @@ _FUNCTION = re.compile(r"^([\s+]*)(?:async\s+)?def\s+\w+")
 _DOCSTRING = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 #: How many lines above a place still belong to it.
 _REACH = 8
-_SALT = re.compile(r"""["']?\b(cache_salt|extra_key)\b["']?\s*[:=](?!=)""")
+_SALT = re.compile(r"""["']?\b(cache_salt|extra_key)\b["']?\]?\s*[:=](?!=)""")
 
 
 class _Words(NamedTuple):

@@ -1,4 +1,4 @@
-"""EGL113, and defects of the analyser as findings."""
+"""EGL113: graphs that are captured with the default layers."""
 
 from __future__ import annotations
 
@@ -63,18 +63,3 @@ def test_ids_that_are_wrong_while_the_graphs_are_right_are_egl401_alone(world: A
     served(world, [2, 18, 33], "==0.5.9")
     world.trained([2, 18, 33], 36)
     assert [f.rule for f in world.findings() if f.severity == "error"] == ["EGL401"]
-
-
-def test_a_defect_brings_its_own_words(world: Any):
-    world.defect("concat-drops-wrong-state", details={"message": "the slice drops boundary 25"})
-    assert world.finding("EGL412").message == "the slice drops boundary 25"
-
-
-def test_a_likely_defect_is_a_warning(world: Any):
-    world.defect("concat-drops-wrong-state", confidence="likely")
-    assert world.finding("EGL412").severity == "warning"
-
-
-def test_a_possible_defect_is_silent(world: Any):
-    world.defect("concat-drops-wrong-state", confidence="possible")
-    assert not world.findings()

@@ -107,3 +107,33 @@ def test_a_merely_possible_state_is_no_proof(world: Any):
 def test_a_layer_that_the_target_does_not_have_counts_something_else(world: Any):
     held(world, ("h100", 3))
     assert not wrong(world)
+
+
+class TestAmbiguous:
+    """EGL503, which is off by default."""
+
+    @staticmethod
+    def names(world: Any) -> list[str]:
+        return [finding.message.split("`")[1] for finding in world.findings("EGL503")]
+
+    def test_a_number_without_a_side(self, world: Any):
+        held(world, ("layer3", 4), ("layer31_out", 31))
+        assert self.names(world) == ["layer3", "layer31_out"]
+        assert "it holds the output, boundary 4" in world.findings("EGL503")[0].message
+
+    def test_names_that_say_it(self, world: Any):
+        held(world, ("layer31_in", 31), ("embed", 0), ("final", 61), ("boundary_7", 7))
+        assert not self.names(world)
+
+    def test_a_name_that_is_wrong_under_both_is_egl501_alone(self, world: Any):
+        held(world, ("layer3", 31))
+        assert not self.names(world)
+
+    def test_slot_numbers(self, world: Any):
+        held(world, ("layer1", 1), ("layer2", 3), ("layer3", 4))
+        assert not self.names(world)
+
+    def test_one_finding_a_name(self, world: Any):
+        held(world, ("layer3", 3))
+        world.label("layer3", 3, 61, path="train.py", line=5)
+        assert self.names(world) == ["layer3"]
