@@ -10,7 +10,7 @@ from eaglelint.analyser import expressions, undo
 from eaglelint.analyser import interpreter as lenient
 from eaglelint.analyser.operations import join, truth
 from eaglelint.analyser.recorder import Recorder
-from eaglelint.analyser.scope import Frame
+from eaglelint.analyser.scope import Frame, Spot
 from eaglelint.analyser.values import ListV, Unknown, V
 from eaglelint.analyser.world import World
 from eaglelint.derivation.objects import EngineObjects
@@ -30,6 +30,7 @@ class EngineInterpreter(lenient.Interpreter):
         self.inside = False
         self.in_place = False
         self.passed_over: list[Crash] = []
+        self.unsure: dict[int, Spot] = {}
         self.statements = {
             **self.statements,
             cst.If: EngineInterpreter._when,
@@ -110,6 +111,7 @@ class EngineInterpreter(lenient.Interpreter):
 
     def _either(self, node: cst.If, frame: Frame) -> lenient.Flow:
         """A branch whose condition is not known: both ways, from the same start; what differs is not known after it."""
+        self.unsure.setdefault(id(node), frame.scope.spot(node.test))
         before = dict(frame.names)
         layer, inside = self.layer, self.inside
         first = self._way(node.body, frame)

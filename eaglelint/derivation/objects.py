@@ -129,7 +129,10 @@ class EngineObjects(Objects):
 
     def member(self, obj: Obj, name: str, default: V) -> V:
         """An attribute of an instance; what no code in the source sets is `default`, or not known when MISSING."""
-        if name not in obj.attrs:
+        given = self.run.world.surrounding(name)
+        if given is not MISSING:
+            return given
+        if name not in obj.attrs and "%part" not in obj.attrs:
             self.run.world.construct(self.run, obj)
         if name in obj.attrs:
             found = obj.attrs[name]
@@ -142,10 +145,7 @@ class EngineObjects(Objects):
         found = self.find(obj.cls, name)
         if found is not MISSING:
             return self._bound(found, obj)
-        if default is not MISSING:
-            return default
-        given = self.run.world.surrounding(name)
-        return given if given is not MISSING else Unknown(f"{obj.name}.{name}")
+        return default if default is not MISSING else Unknown(f"{obj.name}.{name}")
 
     def _bound(self, found: V, obj: V) -> V:
         if not isinstance(found, FuncV):
@@ -172,7 +172,7 @@ class EngineObjects(Objects):
     def set_attribute(self, owner: V, name: str, value: V, frame: Frame, node: Any) -> None:
         """owner.name = value"""
         if isinstance(owner, Obj):
-            if owner.cls is not None:
+            if owner.cls is not None and "%part" not in owner.attrs:
                 self.run.world.construct(self.run, owner)
             self.run.touch(owner)
             owner.attrs[name] = value

@@ -88,6 +88,7 @@ class EngineWorld(World):
         self.entry_contents: dict[int, tuple[Content, ...]] = {}
         self.finals: list[Content] = []
         self.batch = Obj("forward_batch")
+        self.in_layer = False
 
     def begin(self) -> None:
         """Forget what the run before has shown."""
@@ -109,16 +110,17 @@ class EngineWorld(World):
     # ---- instances -----------------------------------------------------------------------------------------------
 
     def construct(self, run: Any, obj: Obj) -> None:
-        """Run the `__init__` of a module whose construction was put off."""
+        """Run the `__init__` of a module whose construction was put off; what a layer is made of stays as it is."""
         if "%init" not in obj.attrs:
             return
         run.touch(obj)
         pending = obj.attrs.pop("%init")
         init = run.objects.find(obj.cls, "__init__")
         if isinstance(init, FuncV):
-            layer, inside = run.layer, run.inside
+            state = run.layer, run.inside, self.in_layer
+            self.in_layer = self.in_layer or id(obj) in self.layer_numbers
             run.call_function(replace(init, bound=obj), *pending)
-            run.layer, run.inside = layer, inside
+            run.layer, run.inside, self.in_layer = state
 
     def _instance(self, run: EngineInterpreter, cls: ClassV, site: CallSite) -> V:
         outside = bases_outside(cls)
@@ -131,6 +133,8 @@ class EngineWorld(World):
         obj = Obj(cls.name, cls, where=site.frame.scope.spot(site.node), outside=False)
         if is_module(cls):
             obj.attrs["%init"] = (list(site.args), dict(site.kwargs))
+            if self.in_layer:
+                obj.attrs["%part"] = True
             return obj
         init = run.objects.find(cls, "__init__")
         if isinstance(init, FuncV):

@@ -81,9 +81,11 @@ def unscaled(content: Content, layer: int) -> Content:
 
 
 def made_in(term: Term) -> int:
-    """The layer in which the innermost contribution of a term was made."""
+    """The layer in which the latest contribution to a term was made."""
     while term.kind == "scaled":
         term = term.inner
+    if isinstance(term.inner, frozenset):
+        return max((made_in(inner) for inner, _ in term.inner), default=term.layer)
     return term.layer
 
 
