@@ -395,8 +395,24 @@ class SuperProxy(Special):
 
 
 def _next(run: Interpreter, site: CallSite) -> V:
-    found = _items(run, site.get(0, "iterator"))
-    return found[0] if found else Unknown("next")
+    """The next element; iterators of `iter` and generators go forward."""
+    given = site.get(0, "iterator")
+    found = _items(run, given)
+    if not found:
+        known = found is not None and not getattr(given, "open", False)
+        return site.args[1] if known and len(site.args) > 1 else Unknown("next")
+    if isinstance(given, ListV) and given.kind in ("iterator", "generator"):
+        run.touch(given)
+        given.items.pop(0)
+    return found[0]
+
+
+def _iter(run: Interpreter, site: CallSite) -> V:
+    given = site.get(0, "x")
+    found = _items(run, given)
+    if found is None or len(site.args) != 1:
+        return given
+    return ListV(list(found), bool(getattr(given, "open", False)), note_of(given), kind="iterator")
 
 
 def _print(run: Interpreter, site: CallSite) -> V:
@@ -449,7 +465,7 @@ FUNCTIONS: dict[str, Any] = {
         "isinstance": _isinstance,
         "super": _super,
         "next": _next,
-        "iter": lambda run, site: site.get(0, "x"),
+        "iter": _iter,
         "print": _print,
         "open": _open,
         "slice": _slice,

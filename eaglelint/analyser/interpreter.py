@@ -14,7 +14,7 @@ from eaglelint.analyser import assigning, calls, definitions, expressions, match
 from eaglelint.analyser.objects import Objects
 from eaglelint.analyser.operations import elements, join, truth
 from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
-from eaglelint.analyser.target_values import Layer
+from eaglelint.analyser.target_values import Layer, holds_states
 from eaglelint.analyser.values import MISSING, DictV, FuncV, ListV, Obj, Unknown, V
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class Interpreter:
             self._keep(changed)
             if flow is None and not doubt.index and self.rec.count > stored:
                 return None  # capture code behind a switch is judged as switched on
-            return self._merge(flow, None, before, after_first, before, frame)
+            return self._merge(flow, None, before, after_first, before, frame, doubt)
         frame.names.clear()
         frame.names.update(before)
         kept = {key: (thing, undo.contents(thing)) for key, (thing, _) in changed.items()}
@@ -255,7 +255,7 @@ class Interpreter:
             if key not in changed_second or not (flow and flow[0] == "raise"):
                 undo.restore(thing, contents)
         self._keep({**changed_second, **changed})
-        return self._merge(flow, other, before, after_first, after_second, frame)
+        return self._merge(flow, other, before, after_first, after_second, frame, doubt)
 
     def _keep(self, changed: dict[int, tuple[Any, Any]]) -> None:
         """Hand changes up to an enclosing undo book."""
@@ -264,7 +264,14 @@ class Interpreter:
                 self.journal[-1].setdefault(key, entry)
 
     def _merge(
-        self, first: Flow, second: Flow, before: dict[str, V], one: dict[str, V], two: dict[str, V], frame: Frame
+        self,
+        first: Flow,
+        second: Flow,
+        before: dict[str, V],
+        one: dict[str, V],
+        two: dict[str, V],
+        frame: Frame,
+        doubt: Unknown,
     ) -> Flow:
         if first is not None and second is not None:
             if first[0] == second[0] == "return":
@@ -279,11 +286,11 @@ class Interpreter:
             names = one.keys() | two.keys()
             frame.names.clear()
             for name in names:
-                frame.names[name] = (
-                    join(one[name], two[name])
-                    if name in one and name in two
-                    else (one[name] if name in one else two[name])
-                )
+                if name in one and name in two:
+                    grown = doubt.index and _differ(one[name], two[name])
+                    frame.names[name] = doubt if grown else join(one[name], two[name])
+                else:
+                    frame.names[name] = one[name] if name in one else two[name]
             return None
         ended, stayed = (first, two) if first is not None else (second, one)
         if ended is not None and ended[0] == "return":
@@ -374,6 +381,13 @@ class Interpreter:
         if isinstance(model, Layer):
             model = model.model
         return getattr(model, "depth", 0) or self.depth
+
+
+def _differ(first: V, second: V) -> bool:
+    """Whether two tuples of states have different lengths: one got a state that the other did not."""
+    if not isinstance(first, tuple) or not isinstance(second, tuple) or len(first) == len(second):
+        return False
+    return holds_states(first) or holds_states(second)
 
 
 _STATEMENTS: dict[type, Any] = {

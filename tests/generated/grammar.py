@@ -14,6 +14,7 @@ from random import Random
 import grammar_ids
 import grammar_loops
 import grammar_models
+import grammar_more_loops
 import grammar_outside
 import grammar_saving
 from grammar_ids import Ids, Names
@@ -277,7 +278,14 @@ def _body(draw: Random, n: Names, ids: Ids, frame: Frame, kept: Kept, family: st
     if style == "fused":
         start.append("residual = None")
         end = [f"last, _ = {frame.decoder}.norm({n.hidden}, residual)"]
-    return [*lines, *start, *grammar_loops.loop(walk, kept.kind), *end]
+    return [*lines, *start, *_loop(walk, kept.kind), *end]
+
+
+def _loop(w: Walk, kind: str) -> list[str]:
+    """A loop; a container that takes its slots from the ids needs one that goes by the ids."""
+    free = (*grammar_loops.FREE, *grammar_more_loops.FREE) if kind == "slots" else ()
+    forms = [*grammar_loops.LOOPS, *grammar_more_loops.LOOPS]
+    return w.draw.choice([form for form in forms if form not in free])(w)
 
 
 def _advance(n: Names, style: str, layer: str) -> list[str]:

@@ -44,7 +44,7 @@ def indented(lines: list[str], by: int = 1) -> list[str]:
     return ["    " * by + line if line else line for line in lines]
 
 
-def _header(w: Walk) -> str:
+def header(w: Walk) -> str:
     i, layer = w.names.counter, w.names.layer
     return w.draw.choice(
         [
@@ -61,26 +61,26 @@ def _header(w: Walk) -> str:
 def _before(w: Walk) -> list[str]:
     i = w.names.counter
     test = [f"if {i} in {w.ids.expression}:", *indented(w.capture(True, i))]
-    return [_header(w), *indented([*test, *w.advance(w.names.layer)])]
+    return [header(w), *indented([*test, *w.advance(w.names.layer)])]
 
 
 def _after(w: Walk) -> list[str]:
     i = w.names.counter
     test = [f"if {i} in {w.ids.expression}:", *indented(w.capture(False, i))]
-    return [_header(w), *indented([*w.advance(w.names.layer), *test])]
+    return [header(w), *indented([*w.advance(w.names.layer), *test])]
 
 
 def _after_plus_one(w: Walk) -> list[str]:
     i = w.names.counter
     number = w.draw.choice([f"{i} + 1", f"({i} + 1)"])
     test = [f"if {number} in {w.ids.expression}:", *indented(w.capture(False, f"{i} + 1"))]
-    return [_header(w), *indented([*w.advance(w.names.layer), *test])]
+    return [header(w), *indented([*w.advance(w.names.layer), *test])]
 
 
 def _shifted(w: Walk) -> list[str]:
     i = w.names.counter
     test = [f"if {i} - 1 in {w.ids.expression}:", *indented(w.capture(True, f"{i} - 1"))]
-    return [_header(w), *indented([*test, *w.advance(w.names.layer)])]
+    return [header(w), *indented([*test, *w.advance(w.names.layer)])]
 
 
 def _index_range(w: Walk) -> list[str]:
@@ -129,7 +129,7 @@ def _continue(w: Walk) -> list[str]:
         body = [*w.advance(layer), *skip, "    continue", *w.capture(False, i)]
     else:
         body = [*skip, *indented([*w.advance(layer), "continue"]), *w.capture(True, i), *w.advance(layer)]
-    return [_header(w), *indented(body)]
+    return [header(w), *indented(body)]
 
 
 def _ladder(w: Walk) -> list[str]:
@@ -148,7 +148,7 @@ def _ladder(w: Walk) -> list[str]:
     )
     capture = [test, *indented(w.capture(before, i))]
     step = w.advance(w.names.layer)
-    return [_header(w), *indented([*capture, *step] if before else [*step, *capture])]
+    return [header(w), *indented([*capture, *step] if before else [*step, *capture])]
 
 
 def _rungs(w: Walk) -> list[str]:
@@ -158,7 +158,7 @@ def _rungs(w: Walk) -> list[str]:
     body: list[str] = []
     for number, rung in enumerate(rungs):
         body += [f"{'if' if number == 0 else 'elif'} {i} == {rung}:", *indented(w.capture(True, i))]
-    return [_header(w), *indented([*body, *w.advance(w.names.layer)])]
+    return [header(w), *indented([*body, *w.advance(w.names.layer)])]
 
 
 def _head_of_the_layers(w: Walk) -> list[str]:
@@ -218,7 +218,7 @@ def _flags(w: Walk) -> list[str]:
         ]
     )
     test = w.draw.choice([f"{layer}.{flag}", f'getattr({layer}, "{flag}", False)'])
-    return [*mark, _header(w), *indented([f"if {test}:", *indented(w.capture(True, i)), *w.advance(layer)])]
+    return [*mark, header(w), *indented([f"if {test}:", *indented(w.capture(True, i)), *w.advance(layer)])]
 
 
 def _mask(w: Walk) -> list[str]:
@@ -232,7 +232,7 @@ def _mask(w: Walk) -> list[str]:
             (f"mask = sorted({w.ids.expression}, reverse=True)", f"{i} in mask"),
         ]
     )
-    return [mask, _header(w), *indented([f"if {test}:", *indented(w.capture(True, i)), *w.advance(w.names.layer)])]
+    return [mask, header(w), *indented([f"if {test}:", *indented(w.capture(True, i)), *w.advance(w.names.layer)])]
 
 
 def _any(w: Walk) -> list[str]:
@@ -245,7 +245,7 @@ def _any(w: Walk) -> list[str]:
             f"({i} in {w.ids.expression}) is True",
         ]
     )
-    return [_header(w), *indented([f"if {test}:", *indented(w.capture(True, i)), *w.advance(w.names.layer)])]
+    return [header(w), *indented([f"if {test}:", *indented(w.capture(True, i)), *w.advance(w.names.layer)])]
 
 
 def _queue(w: Walk) -> list[str]:
@@ -259,7 +259,7 @@ def _queue(w: Walk) -> list[str]:
     )
     return [
         first.format(w.ids.expression),
-        _header(w),
+        header(w),
         *indented(
             [f"if pending and {i} == pending[0]:", *indented([*w.capture(True, i), drop]), *w.advance(w.names.layer)]
         ),
@@ -270,7 +270,7 @@ def _every_nth(w: Walk) -> list[str]:
     i = w.names.counter
     w.ids.count = 3
     return [
-        _header(w),
+        header(w),
         *indented([f"if {i} % 12 == 5 and {i} < 36:", *indented(w.capture(True, i)), *w.advance(w.names.layer)]),
     ]
 
@@ -279,7 +279,7 @@ def _match(w: Walk) -> list[str]:
     i = w.names.counter
     w.ids.count = 3
     return [
-        _header(w),
+        header(w),
         *indented(
             [
                 f"match {i}:",
@@ -333,7 +333,7 @@ def _inner_function(w: Walk) -> list[str]:
         f"def note({i}):",
         *indented([*outer, *lines, f"if {i} in {w.ids.expression}:", *indented(w.store(expression, i))]),
         "",
-        _header(w),
+        header(w),
         *indented([f"note({i})", *w.advance(w.names.layer)]),
     ]
 
@@ -371,8 +371,3 @@ LOOPS: list[Callable[[Walk], list[str]]] = [
 
 #: Forms that choose layers by themselves.
 FREE = (_ladder, _rungs, _every_nth, _match)
-
-
-def loop(w: Walk, kind: str) -> list[str]:
-    """A loop; a container that takes its slots from the ids needs one that goes by the ids."""
-    return w.draw.choice([form for form in LOOPS if kind != "slots" or form not in FREE])(w)
