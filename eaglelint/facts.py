@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from eaglelint.boundary import State
 from eaglelint.location import Location, MappedText
+from eaglelint.stored import CheckpointHeader, CheckpointIndex, VocabularyMap
 
 Confidence = Literal["proven", "likely", "possible"]
 
@@ -312,6 +313,35 @@ class Unreadable:
     evidence: bool = True
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What a trainer or data generator was told: by a run configuration, a command, a variable or a model card.
+
+    `trainer`, `path` and `form` (its index in `conventions.recipes.forms()`, -1 for none) say who reads it; `trainer` is
+    "" when that is not known. `step`: "data" (stores states), "train", "export", "convert" (rewrites a head) or "card".
+    `where` is the start of the command, or the place that makes a document a recipe. `ids` is the list as written;
+    `preset` is what stands in its place ("eagle"), "" for nothing. `stored` is where it says that the states come from
+    elsewhere, `configured` the run configuration that it names. `given` holds every further argument or key, by name.
+    """
+
+    trainer: str
+    path: str
+    step: str
+    where: Location
+    form: int = -1
+    ids: LayerIds | None = None
+    preset: str = ""
+    target: Value | None = None
+    draft: Value | None = None
+    output: Value | None = None
+    source: Value | None = None
+    stored: Location | None = None
+    configured: Value | None = None
+    dtype: Value | None = None
+    given: Mapping[str, Value] = field(default_factory=dict)
+    complete: bool = True
+
+
 class Comment(NamedTuple):
     """Words that speak of layers beside code that takes hidden states.
 
@@ -350,3 +380,7 @@ class Facts:
     unreadable: tuple[Unreadable, ...] = ()
     comments: tuple[Comment, ...] = ()
     salts: tuple[CacheSalt, ...] = ()
+    checkpoints: tuple[CheckpointHeader, ...] = ()
+    indexes: tuple[CheckpointIndex, ...] = ()
+    maps: tuple[VocabularyMap, ...] = ()
+    recipes: tuple[Recipe, ...] = ()

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 
 from eaglelint.errors import UnreadableSource, UsageError
 from eaglelint.evidence import speaks_of_eagle
@@ -60,6 +61,15 @@ class Source:
         if len(data) > limit:
             raise UnreadableSource(Location(self.path), f"larger than the {limit // _MIB} MiB that are read")
         return data
+
+    def open(self) -> BinaryIO:
+        """The file, to read parts of it whatever its size; raises UnreadableSource when it can not be opened."""
+        if self.content is not None:
+            return io.BytesIO(self.content)
+        try:
+            return self.file.open("rb")
+        except OSError as error:
+            raise UnreadableSource(Location(self.path), _why(error)) from None
 
     @cached_property
     def text(self) -> MappedText:

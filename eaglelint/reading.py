@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from eaglelint.facts import (
 from eaglelint.guard import Guard
 from eaglelint.location import Location
 from eaglelint.settings import Settings
+from eaglelint.stored import CheckpointHeader, CheckpointIndex, VocabularyMap
 
 if TYPE_CHECKING:
     from eaglelint.project import Project, Source
@@ -48,6 +50,9 @@ _FIELDS: dict[type[Any], str] = {
     Unreadable: "unreadable",
     Comment: "comments",
     CacheSalt: "salts",
+    CheckpointHeader: "checkpoints",
+    CheckpointIndex: "indexes",
+    VocabularyMap: "maps",
 }
 #: A model's config.json has one of these keys; other JSON is only parsed when it speaks of EAGLE-3.
 _CONFIG_KEYS = (b'"architectures"', b'"model_type"', b'"num_hidden_layers"', b'"hidden_size"')
@@ -70,6 +75,8 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
         for reader in readers:
             if reader.kinds is None or source.kind in reader.kinds:
                 _add(found, guard.each(reader.name, Location(source.path), partial(_readable, reader.read, source)))
+    for source, read_one in _tensor_files(project.sources, _facts(found)):
+        _add(found, guard.each("the reader of checkpoints", Location(source.path), partial(_tensors, read_one, source)))
     _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
     for source in project.sources:
         where = Location(source.path)
@@ -111,6 +118,29 @@ def _readable(read_one: Callable[[Source], Iterable[Any]], source: Source) -> It
             yield Unreadable(error.where, error.reason, _speaks(source))
     except UnreadableError as error:
         yield Unreadable(error.where, error.reason, _speaks(source))
+
+
+def _tensor_files(
+    sources: Sequence[Source], facts: Facts
+) -> Iterator[tuple[Source, Callable[[Source], Iterable[Any]]]]:
+    """The files of tensors that belong to drafters, with their readers: what is no drafter's is not opened."""
+    folders = {posixpath.dirname(drafter.path) for drafter in facts.drafters}
+    if not folders:
+        return
+    from eaglelint.readers.checkpoint import read_checkpoint, read_index
+    from eaglelint.readers.weight_files import choose
+
+    chosen = choose(sources, folders)
+    yield from ((source, lambda source: [read_index(source)]) for source in chosen.indexes)
+    yield from ((source, read_checkpoint) for source in chosen.files)
+
+
+def _tensors(read_one: Callable[[Source], Iterable[Any]], source: Source) -> Iterator[Any]:
+    """What a file of tensors holds, or that it can not be read."""
+    try:
+        yield from read_one(source)
+    except UnreadableError as error:
+        yield Unreadable(error.where, error.reason)
 
 
 def _speaks(source: Source) -> bool:
