@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import models, patterns
+from eaglelint.analyser import models, patterns, submodules
 from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.target_values import ConfigV, ModelV, Module
 from eaglelint.analyser.values import (
@@ -214,7 +214,9 @@ def model_method(run: Interpreter, model: ModelV, name: str, site: CallSite) -> 
         return ConfigV(model, nested=True)
     if name in ("load_state_dict", "save_pretrained", "shutdown", "tie_weights", "get_tokenizer"):
         return Unknown(name)
-    if name in ("parameters", "named_parameters", "modules", "named_modules", "children", "state_dict"):
+    if name in submodules.METHODS:
+        return submodules.method(run, model, name, site)
+    if name in ("parameters", "named_parameters", "children", "state_dict"):
         return Unknown(name)
     return Obj(f"model.{name}()", attrs={"%model": model})
 

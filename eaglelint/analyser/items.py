@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser.target_values import HFOutput, HFStates, LayerResult, Layers
+from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers
 from eaglelint.analyser.values import (
     HOLE,
     AssumedInt,
@@ -14,6 +14,7 @@ from eaglelint.analyser.values import (
     External,
     Files,
     FileText,
+    FuncV,
     Fused,
     ListV,
     Obj,
@@ -274,9 +275,14 @@ def set_item(run: Interpreter, owner: V, key: V, value: V, frame: Frame, node: A
             if isinstance(stored, DictV) and isinstance(key, int | str):
                 stored.items[key] = value
     elif isinstance(owner, Layers) and isinstance(key, int):
-        replaced = run.objects.layer(owner.model, key)
         if isinstance(value, Obj) and value.cls is not None:
-            replaced.obj = value
+            from eaglelint.analyser.models import replace_layer
+
+            # The module may hold the layer that stood here before: that one stays what it was.
+            around = owner.model.layers[int(key)] = Layer(owner.model, int(key), obj=value)
+            forward = value.cls.lookup("forward")
+            if isinstance(forward, FuncV):
+                replace_layer(run, around, replace(forward, bound=value), node, frame)
     elif isinstance(owner, SetV):
         owner.open = True
     elif isinstance(owner, Special):

@@ -53,7 +53,7 @@ def call(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
     if isinstance(owner, Layer | Module) and name.startswith("register_forward"):
         return models.register_hook(run, owner, name, site)
     if isinstance(owner, Layer) and name in ("forward", "__call__"):
-        return models.call_layer(run, owner, site)
+        return models.call_layer(run, owner, site) if name == "__call__" else models.layer_forward(run, owner, site)
     if isinstance(owner, Module) and name in ("forward", "__call__"):
         return models.call_module(run, owner, site)
     if isinstance(owner, ModelV):

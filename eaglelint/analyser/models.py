@@ -24,6 +24,7 @@ from eaglelint.analyser.values import (
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite
     from eaglelint.analyser.interpreter import Interpreter
+    from eaglelint.analyser.scope import Frame
 
 _ENGINES = ("sglang", "vllm")
 
@@ -57,6 +58,20 @@ def call_layer(run: Interpreter, layer: Layer, site: CallSite) -> V:
                 run.wrapped_calls -= 1
     _fire(run, layer.model, "post", layer.index, site, entering + 1)
     return LayerResult(layer.model, entering + 1)
+
+
+def layer_forward(run: Interpreter, layer: Layer, site: CallSite) -> V:
+    """The forward that a layer had from the start: no hooks, and nothing that was put in its place later."""
+    given = stream_argument([*site.args, *site.kwargs.values()])
+    return LayerResult(layer.model, (given.state.boundary if given is not None else layer.index) + 1)
+
+
+def replace_layer(run: Interpreter, layer: Layer, forward: V, node: Any, frame: Frame) -> None:
+    """A layer of a model gets another forward, or another module is put around it: it runs when the model runs."""
+    if isinstance(forward, FuncV):
+        layer.model.hooks.append(("forward", int(layer.index), forward, node, frame))
+        layer.model.ran = False
+        run.world.hooked(run, layer)
 
 
 def call_module(run: Interpreter, module: Module, site: CallSite) -> V:
@@ -121,6 +136,7 @@ def fire_hooks(run: Interpreter, model: ModelV, site: CallSite | None) -> None:
     _fire(run, model, "post", "embed", site, 0)
     for index in range(depth):
         _fire(run, model, "pre", index, site, index)
+        _fire(run, model, "forward", index, site, index)
         _fire(run, model, "post", index, site, index + 1)
     _fire(run, model, "pre", "norm", site, depth)
     _fire(run, model, "post", "norm", site, depth)
@@ -134,8 +150,8 @@ def _fire(run: Interpreter, model: ModelV, kind: str, place: int | str, site: Ca
         module: V = Layer(model, place) if isinstance(place, int) else Module(str(place), model)
         if isinstance(place, int):
             module = run.objects.layer(model, place)
-        args = _entering(run, model, boundary if kind == "pre" else max(boundary - 1, 0), _style(model, func))
-        given: list[V] = [module, args]
+        args = _entering(run, model, boundary if kind != "post" else max(boundary - 1, 0), _style(model, func))
+        given: list[V] = [module, args] if kind != "forward" else [*args]
         if kind == "post":
             given.append(_output(run, model, place, boundary))
         previous, run.rec.hook = run.rec.hook, (node, frame, model)

@@ -11,7 +11,7 @@ import builtins
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import items, patterns
+from eaglelint.analyser import items, patterns, submodules
 from eaglelint.analyser.operations import concatenate, truth, with_state
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
@@ -342,6 +342,8 @@ class Objects:
             return model
         if isinstance(owner, ModelV):
             return Method(owner, name)
+        if name in submodules.METHODS:
+            return Method(model, name)
         return self._child(owner, name)
 
     def _of_layer(self, layer: Layer, name: str) -> V:
@@ -401,6 +403,10 @@ class Objects:
         if isinstance(owner, Layer):
             self.run.touch(owner)
             (owner.obj.attrs if owner.obj is not None else owner.attrs)[name] = value
+            if name == "forward":
+                from eaglelint.analyser.models import replace_layer
+
+                replace_layer(self.run, owner, value, node, frame)
             return
         if not isinstance(owner, Obj | ModelV):
             return

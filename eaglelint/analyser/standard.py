@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import patches, paths, texts
+from eaglelint.analyser import patches, paths, regexes, texts
 from eaglelint.analyser.arguments import Parser
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.operations import as_text
@@ -228,6 +228,7 @@ def _dataclass_field(run: Interpreter, site: CallSite) -> V:
 
 FUNCTIONS: dict[str, Any] = {
     **paths.FUNCTIONS,
+    **regexes.FUNCTIONS,
     "os.getenv": _getenv,
     "os.environ.get": _getenv,
     "os.environ.setdefault": _getenv,

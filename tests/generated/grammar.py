@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from random import Random
 
+import grammar_hooks
 import grammar_ids
 import grammar_loops
 import grammar_models
@@ -272,7 +273,11 @@ def _body(draw: Random, n: Names, ids: Ids, frame: Frame, kept: Kept, family: st
         )
         return [*lines, f"every = {call}", *grammar_models.entries(walk, kept.kind), "last = every[-1]"]
     if family == "hooks":
-        return [*lines, *grammar_models.hooks(walk, style), f"last = {frame.decoder}(input_ids).last_hidden_state"]
+        return [
+            *lines,
+            *grammar_hooks.hooks(walk, style, frame.model),
+            f"last = {frame.decoder}(input_ids).last_hidden_state",
+        ]
     start = [f"{n.hidden} = {frame.decoder}.embed_tokens(input_ids)"]
     end = [f"last = {frame.decoder}.norm({n.hidden})"]
     if style == "fused":
@@ -344,6 +349,7 @@ def _files(
         "import functools",
         "import itertools",
         "import operator",
+        "import re",
         "from collections import deque",
         "import torch",
     ]

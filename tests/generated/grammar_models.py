@@ -1,9 +1,8 @@
-"""How people take states of a whole model: entries of `hidden_states`, and hooks on layers."""
+"""How people take states of a whole model: entries of `hidden_states`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
 
 from grammar_loops import Walk, indented
 
@@ -64,103 +63,3 @@ HF: list[Callable[[Walk], list[str]]] = [_plain_index, _plain_index, _sliced_ind
 def entries(w: Walk, kind: str) -> list[str]:
     """Entries of `every`; a container that takes its slots from the ids needs a form that goes by the ids."""
     return w.draw.choice([form for form in HF if kind != "slots" or form is not _picked])(w)
-
-
-# ---- hooks ---------------------------------------------------------------------------------------------------------
-
-
-def _output_of(draw: Random, style: str, name: str = "output") -> str:
-    options = [f"{name}[0] if isinstance({name}, tuple) else {name}"]
-    if style == "tuple":
-        options += [f"{name}[0]", f"{name}[0]"]
-    elif style == "stream":
-        options += [name, name]
-    return draw.choice(options)
-
-
-def hooks(w: Walk, style: str) -> list[str]:
-    """Hooks on layers that store what they see when the model runs; the model runs afterwards."""
-    draw, ids = w.draw, w.ids.expression
-    pre = draw.random() < 0.35
-    value = "args[0]" if pre else _output_of(draw, style)
-    register = "register_forward_pre_hook" if pre else "register_forward_hook"
-    given = "module, args" if pre else "module, args, output"
-    forms = [
-        "factory",
-        "factory",
-        "comprehension",
-        "lambda",
-        "partial",
-        "default",
-        "enumerate",
-        "object",
-        "keywords" if pre else "factory",
-    ]
-    if "ID" not in "".join(w.store("", "ID")):
-        forms.append("late")  # the hooks share the last id, so that only their order counts
-    form = draw.choice(forms)
-    if form == "keywords":
-        return [
-            "def keep(module, args, kwargs, number):",
-            *indented(w.store("args[0]", "number")),
-            "",
-            f"for j in {ids}:",
-            f"    {w.layers}[j].{register}(lambda m, a, k, j=j: keep(m, a, k, j), with_kwargs=True)",
-        ]
-    factory = [
-        "def make(number):",
-        f"    def hook({given}):",
-        *indented(w.store(value, "number"), 2),
-        "",
-        "    return hook",
-        "",
-    ]
-    if form == "factory":
-        return [*factory, f"for j in {ids}:", f"    {w.layers}[j].{register}(make(j))"]
-    if form == "comprehension":
-        return [*factory, f"handles = [{w.layers}[j].{register}(make(j)) for j in {ids}]"]
-    if form == "enumerate":
-        return [
-            *factory,
-            f"for j, {w.names.layer} in enumerate({w.layers}):",
-            f"    if j in {ids}:",
-            f"        {w.names.layer}.{register}(make(j))",
-        ]
-    if form == "partial":
-        return [
-            f"def keep(number, {given}):",
-            *indented(w.store(value, "number")),
-            "",
-            f"for j in {ids}:",
-            f"    {w.layers}[j].{register}(functools.partial(keep, j))",
-        ]
-    if form == "default":
-        return [
-            f"for j in {ids}:",
-            f"    def hook({given}, number=j):",
-            *indented(w.store(value, "number"), 2),
-            "",
-            f"    {w.layers}[j].{register}(hook)",
-        ]
-    if form == "late":
-        return [
-            f"for j in {ids}:",
-            f"    def hook({given}):",
-            *indented(w.store(value, "j"), 2),
-            "",
-            f"    {w.layers}[j].{register}(hook)",
-        ]
-    if form == "object":
-        return [
-            "class Keep:",
-            "    def __init__(self, number):",
-            "        self.number = number",
-            "",
-            f"    def __call__(self, {given}):",
-            *indented(w.store(value, "self.number"), 2),
-            "",
-            f"for j in {ids}:",
-            f"    {w.layers}[j].{register}(Keep(j))",
-        ]
-    keep = [f"def keep(number, {given}):", *indented(w.store(value, "number")), ""]
-    return [*keep, f"for j in {ids}:", f"    {w.layers}[j].{register}(lambda {given}, j=j: keep(j, {given}))"]

@@ -53,6 +53,18 @@ class Module:
         self._hooks("_pre").append((hook, with_kwargs))
         return SimpleNamespace(remove=lambda: self._hooks("_pre").remove((hook, with_kwargs)))
 
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """This module and all inside it, by name."""
+        yield prefix, self
+        inside = enumerate(self) if isinstance(self, list) else list(self.__dict__.items())
+        for name, value in inside:
+            if isinstance(value, Module):
+                yield from value.named_modules(f"{prefix}.{name}" if prefix else str(name))
+
+    def get_submodule(self, name: str) -> Any:
+        """The module of a name."""
+        return dict(self.named_modules())[name]
+
     def eval(self) -> Any:
         """As torch has it."""
         return self
