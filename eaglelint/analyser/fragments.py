@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,8 @@ from eaglelint.location import LineMap, Location, MappedText
 
 if TYPE_CHECKING:
     import libcst as cst
-    from libcst.metadata import CodeRange
+
+    from eaglelint.analyser.positions import Positions
 
 _T = TypeVar("_T")
 
@@ -80,18 +81,15 @@ class Fragment:
         return LineMap("", self.text.text)
 
     @cached_property
-    def positions(self) -> Mapping[cst.CSTNode, CodeRange]:
-        """Where each node stands in `text`; empty when the code nests too deeply to work it out."""
-        import libcst as cst
-        from libcst.metadata import PositionProvider
+    def positions(self) -> Positions | None:
+        """Where each node stands in `text`; None when the code nests too deeply to work it out."""
+        from eaglelint.analyser.positions import positions
 
         try:
             with deep_recursion():
-                # A tree that was just parsed shares no nodes, so it need not be copied.
-                wrapper = cst.MetadataWrapper(self.module, unsafe_skip_copy=True)
-                return wrapper.resolve(PositionProvider)
+                return positions(self.module)
         except RecursionError:
-            return {}
+            return None
 
     def offset(self, line: int, column: int) -> int:
         """The offset in `text` of a position of libcst: a 1-based line and a 0-based column."""
@@ -99,7 +97,7 @@ class Fragment:
 
     def span(self, node: cst.CSTNode) -> tuple[int, int] | None:
         """Where a node stands in `text`, None when that is not known."""
-        place = self.positions.get(node)
+        place = self.positions.get(node) if self.positions is not None else None
         if place is None:
             return None
         return self.offset(place.start.line, place.start.column), self.offset(place.end.line, place.end.column)

@@ -40,6 +40,7 @@ def analyse(sources: Sequence[Source], facts: Facts) -> Iterator[object]:
     for depth in depths:
         recorder, world = run_project(code, facts, embedded, depth)
         runs.append((depth, recorder))
+        world.forget()
         if not world.depth_matters(recorder) or (len(runs) == 2 and outcome.settled(runs[0][1], recorder)):
             break
     yield from outcome.facts(runs)

@@ -271,6 +271,13 @@ class World:
         """The boundaries that an engine in its pinned release captures for these ids; None when it can not be told."""
         return surroundings.engine_boundaries(self.facts, engine, ids, model, depth)
 
+    def forget(self) -> None:
+        """Let go of the values of all names: the run is over, and what it saw stands in its recorder."""
+        for scope in (*self.scopes.values(), *self.loose):
+            scope.names.clear()
+            scope.functions.clear()
+            scope.classes.clear()
+
     def depth_matters(self, recorder: Recorder) -> bool:
         """Whether anything seen belongs to a model whose N is not known, so that other depths must be tried."""
         for joined in recorder.joined.values():
