@@ -21,6 +21,7 @@ from eaglelint.facts import (
     Facts,
     Label,
     Launch,
+    Recipe,
     ScriptRun,
     TargetConfig,
     Unreadable,
@@ -50,6 +51,7 @@ _FIELDS: dict[type[Any], str] = {
     Unreadable: "unreadable",
     Comment: "comments",
     CacheSalt: "salts",
+    Recipe: "recipes",
     CheckpointHeader: "checkpoints",
     CheckpointIndex: "indexes",
     VocabularyMap: "maps",
@@ -78,6 +80,7 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
     for source, read_one in _tensor_files(project.sources, _facts(found)):
         _add(found, guard.each("the reader of checkpoints", Location(source.path), partial(_tensors, read_one, source)))
     _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
+    _add(found, guard.each("the reader of recipes", Location("."), partial(_commands, _facts(found))))
     for source in project.sources:
         where = Location(source.path)
         _add(found, guard.each("the reader of comments", where, partial(_remarks, source, _facts(found))))
@@ -85,13 +88,17 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
 
 
 def _readers() -> tuple[_Reader, ...]:
+    from eaglelint.readers.cards import read_card
     from eaglelint.readers.launch import read_launches
     from eaglelint.readers.pins import read_pins
+    from eaglelint.readers.recipes import read_recipes
 
     return (
         _Reader("the reader of model configs", frozenset({"json"}), _read_config),
         _Reader("the reader of engine releases", None, read_pins),
         _Reader("the reader of launch commands", None, read_launches),
+        _Reader("the reader of recipes", frozenset({"json", "yaml", "toml"}), read_recipes),
+        _Reader("the reader of model cards", frozenset({"markdown"}), read_card),
     )
 
 
@@ -163,6 +170,16 @@ def _remarks(source: Source, facts: Facts) -> Iterable[Any]:
     yield from _readable(partial(read_comments, facts=facts), source)
     if facts.launches:
         yield from _readable(read_salts, source)
+
+
+def _commands(facts: Facts) -> Iterator[Recipe]:
+    """What the commands and variables of scripts tell trainers and data generators."""
+    from eaglelint.readers.recipes import of_variable, recipes_of_run
+
+    for run in facts.runs:
+        yield from recipes_of_run(run)
+    for setting in facts.environment:
+        yield from of_variable(setting.name, setting.value)
 
 
 def _add(found: dict[str, list[Any]], facts: Iterable[Any]) -> None:

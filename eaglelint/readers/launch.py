@@ -25,6 +25,7 @@ __all__ = [
 #: Without one of these words a file starts nothing that matters here.
 _MARKERS = re.compile(
     rb"sglang|vllm|trtllm|tokenspeed|\bts serve|llama-server|lmdeploy|atom\.entrypoints|rtp_llm|mlx_vlm|[Pp]ython"
+    rb"|specforge|speculators|automodel|launch_train|train_eagle"
     rb"|\.py\b|\buv run\b|torchrun|accelerate|deepspeed|speculative|\bexport\b|ENV\b|nviron"
 )
 _PYTHON = re.compile(rb"[Pp]ython|\.py\b")

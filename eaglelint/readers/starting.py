@@ -26,6 +26,8 @@ _LAUNCHER_MODULES = frozenset(
 _TOOLS = frozenset(
     {"pip", "venv", "virtualenv", "ensurepip", "http.server", "json.tool", "pytest", "unittest", "build", "uv"}
 )
+#: Programs and shell scripts by which trainers are started; like Python scripts, they are runs.
+_TRAINERS = frozenset({"specforge", "speculators", "automodel", "launch_train.sh", "train_eagle_streaming.sh"})
 #: Programs that only speak of commands, look for them or end them.
 _SPEAKERS = re.compile(
     r"(?:p?kill(?:all)?|e?grep|pgrep|echo|printf|ps|which|type|man|cat|sed|awk|test|\[+|wait\w*|(?:die|log|info|warn\w*)"
@@ -196,6 +198,10 @@ def _run(words: Sequence[Word], where: Location, environment: Environment) -> Sc
     if not words:
         return None
     name = program(words[0])
+    if name in ("bash", "sh") and len(words) > 1 and program(words[1]) in _TRAINERS:
+        words, name = words[1:], program(words[1])
+    if name in _TRAINERS and not words[0].many:
+        return ScriptRun(name, tuple(word.value() for word in words[1:]), where, tuple(environment))
     found = python_target(words)
     if found is None and name.endswith(".py") and not words[0].many:
         found = (words[0].content, 1)
