@@ -90,6 +90,7 @@ class Model:
         self.depth = depth
         self.run.depth = depth
         self.run.steps = 0
+        self.world.layer_numbers = {}
         self.frame = module_frame(cls.scope)
         self.obj = Obj(cls.name, cls, outside=False)
         self.obj.attrs["%init"] = ([], self._arguments(cls))
@@ -223,9 +224,10 @@ class Model:
         return self._judge(ids, result, forward)
 
     def _judge(self, ids: tuple[int, ...] | None, result: V, forward: FuncV) -> Seen:
-        if len(self.world.entry_contents) != self.depth:
+        ran = sum(1 for number in self.world.entry_contents if number < self.depth)
+        if ran != self.depth:
             raise Underivable(
-                f"{len(self.world.entry_contents)} of {self.depth} layers were seen to run",
+                f"{ran} of {self.depth} layers were seen to run",
                 forward.scope.where(forward.node.name),
             )
         captured = captured_states(result)
@@ -280,7 +282,7 @@ class Boundaries:
             whole = sums[boundary] if additive else self._sum(parts) if boundary < depth else total
             self._add(of_sum("normed", whole, 0), boundary, "normed")
             self._add(of_sum("mean", whole, 0), boundary, "mean")
-            if len(parts) > 1:
+            if len(parts) > 1 and parts[1]:
                 self._add(parts[0], boundary, "branch")
                 self._add(parts[1], boundary, "residual")
 

@@ -80,6 +80,7 @@ def play(run: EngineInterpreter, world: EngineWorld, role: str, func: V, site: C
     if role == "final":
         _capture(run, site, total)
         world.finals.append(total)
+        world.entry_contents[run.depth] = (state.content, residual(run))
         return Dense(of_sum("normed", total, run.layer))
     if role == "write":
         if residual(run) and _within(residual(run), unscaled(state.content, run.layer)):

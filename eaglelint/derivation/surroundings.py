@@ -89,6 +89,7 @@ class EngineWorld(World):
         self.finals: list[Content] = []
         self.batch = Obj("forward_batch")
         self.in_layer = False
+        self.held: list[list[V]] = []
 
     def begin(self) -> None:
         """Forget what the run before has shown."""
@@ -103,7 +104,8 @@ class EngineWorld(World):
 
     def load(self, run: Any, path: str) -> ModuleScope | None:
         """The scope of a file; None for modules that stay outside."""
-        if path.rsplit("/", 1)[-1].removesuffix(".py") in self.callees.modules:
+        stem = path.rsplit("/", 1)[-1].removesuffix(".py")
+        if any(f"/{m}" in path if "/" in m else m == stem for m in self.callees.modules):
             return None
         return super().load(run, path)
 
@@ -161,6 +163,8 @@ class EngineWorld(World):
                 return self._play(run, role, func, site)
         if isinstance(func, Method) and isinstance(func.owner, Super):
             return None
+        if isinstance(func, Config):
+            return func
         if isinstance(func, FuncV | Special):
             return MISSING
         if isinstance(func, ClassV):
@@ -207,11 +211,18 @@ class EngineWorld(World):
             if "idx" in taken:
                 given["idx"] = index
             made.append(calls.invoke(run, builder, CallSite([], given, site.node, site.frame)))
-        modules = ListV(made, kind="modules")
+        modules = self._modules(run, made)
         if role == "layers_first":
             return (0, number, modules)
         piped = role == "layers" and "pp_rank" in site.kwargs
         return (modules, 0, number) if piped or _name_of(site) == "make_pp_layers" else modules
+
+    def _modules(self, run: EngineInterpreter, made: list[V], is_open: bool = False) -> ListV:
+        """A list of modules; one as long as the target is deep holds its layers."""
+        if len(made) == run.depth and not is_open:
+            self.layer_numbers.update({id(layer): number for number, layer in enumerate(made)})
+            self.held.append(made)
+        return ListV(made, is_open, kind="modules")
 
     def norm(self, run: EngineInterpreter, values: list[V]) -> V:
         """A norm of a state, or of the sum of a state and its residual, which it updates in place."""
@@ -223,6 +234,7 @@ class EngineWorld(World):
             total = plus(total, other.content)
         if not run.inside:
             self.finals.append(total)
+            self.entry_contents[run.depth] = tuple(s.content for s in states[:2])
         normed = of_sum("normed", total, run.layer)
         if len(states) == 1:
             return Dense(normed)
@@ -242,7 +254,7 @@ class EngineWorld(World):
             given = site.get(0, "modules")
             if isinstance(given, DictV):
                 return given
-            return ListV(calls.iterate(run, given) or [], bool(getattr(given, "open", False)), kind="modules")
+            return self._modules(run, calls.iterate(run, given) or [], bool(getattr(given, "open", False)))
         state = first_state(values)
         if name in ("cat", "concat", "stack") and states_in(site.get(0, "tensors")):
             return ListV(list(states_in(site.get(0, "tensors"))), kind="joined")
