@@ -31,6 +31,11 @@ _PLAIN = re.compile(r"[-_.](?:bf16|bfloat16|fp16|float16|hf)$", re.IGNORECASE)
 _HARMLESS_DOUBTS = frozenset({"incomplete", "no_architecture"})
 
 
+#: Where the configs of EAGLE-3 heads usually hold their ids.
+_NESTED = "/eagle_config/eagle_aux_hidden_state_layer_ids"
+_TOP_LEVEL = "/eagle_aux_hidden_state_layer_ids"
+
+
 class Source(NamedTuple):
     """Where a fact about a target was read: `kind` is "config_copy", "table", "recipe", ...; `gives` the fields."""
 
@@ -106,6 +111,21 @@ class KnownDrafter:
     note: str
     sources: tuple[str, ...]
 
+    @property
+    def method(self) -> str:
+        """The kind of head, as the tables of engines name it: "eagle3", "dflash", "dspark" or another algorithm."""
+        return {"eagle3.1": "eagle3", "dflash2": "dflash"}.get(self.algorithm, self.algorithm)
+
+    @property
+    def pointers(self) -> tuple[str, ...]:
+        """The JSON pointers under which its config holds the ids; () when it declares none or the place is not known."""
+        if self.ids is None:
+            return ()
+        if self.method != "eagle3":
+            return (self.key,) if self.key else ()
+        own = self.key if self.key.count("/") == 1 else _TOP_LEVEL
+        return {"nested": (_NESTED,), "top_level": (own,), "both": (_NESTED, own)}.get(self.ids_place, ())
+
 
 def known_target(name: str) -> KnownTarget | None:
     """The published target of that Hub id, or whose id ends like this path; None when unknown or ambiguous.
@@ -135,6 +155,11 @@ def known_drafter(name: str) -> KnownDrafter | None:
 def known_drafters() -> tuple[str, ...]:
     """The Hub ids of all known drafters, in the order of the file."""
     return tuple(row["repo"] for row in read_yaml(data_root("rules") / "drafters.yaml")["drafters"])
+
+
+def known_targets() -> tuple[str, ...]:
+    """The Hub ids of all known targets, in the order of the file."""
+    return tuple(name for row in _target_rows() for name in row["ids"])
 
 
 def architectures_of(model_type: str) -> tuple[str, ...]:

@@ -42,8 +42,15 @@ def _join(one: Reading, other: Reading) -> Reading:
         model_files=_union(one.model_files, other.model_files),
         architectures=_union(one.architectures, other.architectures),
         evidence=_union(one.evidence, other.evidence),
-        note=one.note if one.note == other.note else "; ".join(n for n in _union((one.note,), (other.note,)) if n),
+        note=_notes(one.note, other.note),
     )
+
+
+def _notes(one: str, other: str) -> str:
+    """Two notes as one, without saying anything twice."""
+    if other in one:
+        return one
+    return other if one in other else f"{one}; {other}"
 
 
 def merge(columns: Iterable[Sequence[Reading]]) -> tuple[Reading, ...]:

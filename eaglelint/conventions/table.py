@@ -100,11 +100,11 @@ class Engine:
 
     def id_locations(self, version: str) -> tuple[IdLocation, ...]:
         """Where that release reads the ids from, one for each model runner or target family that it has."""
-        return self._covering(self.locations, self._nearest(version))
+        return self._covering(self.locations, self.nearest(version))
 
     def known_defects(self, version: str) -> tuple[EngineDefect, ...]:
         """The defects that a release is known to have, whatever the target."""
-        return self._covering(self.defects, self._nearest(version))
+        return self._covering(self.defects, self.nearest(version))
 
     def extraction_defects(self, specifier: str | None) -> tuple[tuple[str, tuple[EngineDefect, ...]], ...]:
         """For each release that a specifier admits, what goes wrong in it when hidden states are extracted.
@@ -122,14 +122,14 @@ class Engine:
 
     def runners_for(self, version: str, target: TargetLike | None = None) -> tuple[str, ...]:
         """The model runners that may serve this target in that release, likelier first; ("",) where there is one."""
-        release = self._nearest(version)[-1:]
+        release = self.nearest(version)[-1:]
         row = next(iter(self._covering(self.runners, release)), None)
         return ("",) if row is None else row.choose(target if target is not None else Target(), self.traits)
 
     def _covering(self, items: Sequence[Any], releases: Sequence[str]) -> tuple[Any, ...]:
         return tuple(i for i in items if any(versions.within(r, i.first, i.last) for r in releases))
 
-    def _nearest(self, version: str) -> tuple[str, ...]:
+    def nearest(self, version: str) -> tuple[str, ...]:
         """The read releases that stand for a version: itself, or its neighbours, or the newest for newer ones."""
         parsed = versions.parse(version)
         if parsed is None or not self.read:
@@ -149,7 +149,7 @@ class Engine:
 
     def _at(self, release: str, question: Question) -> list[Reading]:
         """The readings of one release."""
-        found = [r for near in self._nearest(release) for r in self._stand_in(near, release, question)]
+        found = [r for near in self.nearest(release) for r in self._stand_in(near, release, question)]
         version, newest = versions.parse(release), versions.parse(self.latest)
         if version is not None and newest is not None and Version(version.public) > newest:
             return [replace(r, beyond=True) for r in found]

@@ -13,13 +13,6 @@ from eaglelint.linking import paths
 from eaglelint.location import Location
 from eaglelint.settings import PipelineSettings, Settings, matches
 
-#: Algorithms of the record of published drafters whose heads take auxiliary states as EAGLE-3 does.
-_EAGLE3 = ("eagle3", "eagle3.1")
-
-#: Where the configs of EAGLE-3 heads usually hold their ids.
-_NESTED = "/eagle_config/eagle_aux_hidden_state_layer_ids"
-_TOP_LEVEL = "/eagle_aux_hidden_state_layer_ids"
-
 
 @dataclass(frozen=True)
 class Head:
@@ -166,7 +159,7 @@ def _published(launch: Launch, heads: Sequence[Head], targets: set[str]) -> Head
         name=known.repo,
         where=where,
         published=known,
-        method="eagle3" if known.algorithm in _EAGLE3 else known.algorithm,
+        method=known.method,
         id_lists=lists,
         declared=bool(lists) or known.ids_place == "none",
     )
@@ -174,8 +167,6 @@ def _published(launch: Launch, heads: Sequence[Head], targets: set[str]) -> Head
 
 def _published_ids(known: KnownDrafter, where: Location) -> tuple[LayerIds, ...]:
     """The ids that the config of a published head declares; () when it declares none or the place is not known."""
-    if known.ids is None or known.algorithm not in _EAGLE3:
+    if known.ids is None or known.method != "eagle3":
         return ()
-    own = known.key if known.key.count("/") == 1 else _TOP_LEVEL
-    places = {"nested": (_NESTED,), "top_level": (own,), "both": (_NESTED, own)}.get(known.ids_place, ())
-    return tuple(LayerIds(pointer, known.ids, where) for pointer in places)
+    return tuple(LayerIds(pointer, known.ids, where) for pointer in known.pointers)
