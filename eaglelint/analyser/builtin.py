@@ -16,6 +16,7 @@ from eaglelint.analyser.values import (
     DictV,
     External,
     FileHandle,
+    Files,
     FuncV,
     Fused,
     Index,
@@ -175,6 +176,10 @@ def _dict(run: Interpreter, site: CallSite) -> V:
 
 def _sorted(run: Interpreter, site: CallSite) -> V:
     value = site.get(0, "iterable")
+    if isinstance(value, Files):
+        from eaglelint.analyser.files import listed
+
+        value = listed(run, value) or value
     if not isinstance(value, ListV | SetV | tuple | DictV | range):
         return value
     found = _items(run, value)

@@ -15,8 +15,10 @@ from eaglelint.analyser.values import (
     Choice,
     DictV,
     FileHandle,
+    Files,
     Fused,
     ListV,
+    PathV,
     Plain,
     Saved,
     Stacked,
@@ -141,8 +143,12 @@ def save_array(run: Interpreter, site: CallSite) -> V:
 
 
 def save_tensors(run: Interpreter, site: CallSite) -> V:
-    """safetensors.torch.save_file(tensors, path)"""
-    save(run, site.get(1, "filename"), site.get(0, "tensors"), "safetensors", site)
+    """safetensors.torch.save_file(tensors, path): tensors of one type are laid out in the order of their names."""
+    tensors = site.get(0, "tensors")
+    if isinstance(tensors, DictV) and all(isinstance(key, str) and HOLE not in key for key in tensors.items):
+        ordered = dict(sorted(tensors.items.items(), key=lambda pair: str(pair[0])))
+        tensors = replace(tensors, items=ordered)
+    save(run, site.get(1, "filename"), tensors, "safetensors", site)
     return None
 
 
@@ -173,6 +179,23 @@ def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
         return Unknown("file", site.frame.scope.spot(site.node))
     where = site.frame.scope.where(site.node) if with_states else None
     return _read_back(linked, where, exact=bool(same or exact))
+
+
+def listed(run: Interpreter, files: Files) -> ListV | None:
+    """The files of a listing in the order of their names, when all that the code writes there have known names.
+
+    None when a name is not known, as that of a file for each sample, or when there is only one.
+    """
+    paths: list[str] = []
+    for saved in run.world.known_saves:
+        if fits(files.path, saved.path) and holds_states(saved.value):
+            if HOLE in saved.path:
+                return None
+            paths.append(saved.path)
+    names = sorted({_base(path) if files.bare else path for path in paths})
+    if len(names) < 2:
+        return None
+    return ListV([name if files.bare else PathV(name) for name in names])
 
 
 def _read_back(saves: list[Saved], where: Any, exact: bool) -> V:

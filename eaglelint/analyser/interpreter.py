@@ -26,6 +26,9 @@ Flow = tuple[str, V] | None
 
 #: Steps that one module or one function that nothing calls may take (a loop over 94 layers takes some 10,000).
 _MAX_STEPS = 80_000
+#: Steps of one run over the project, after which each module or function gets only a few.
+_MANY_STEPS = 800_000
+_FEW_STEPS = 8_000
 #: Rounds of a `while` whose condition stays true.
 _MAX_ROUNDS = 300
 _MAX_CALLS = 40
@@ -45,6 +48,7 @@ class Interpreter:
         self.rec = recorder
         self.depth = depth
         self.steps = 0
+        self.total = 0
         self.stack: list[FuncV] = []
         self.journal: list[dict[int, tuple[Any, Any]]] = []
         self.doubt: list[Unknown] = []
@@ -57,7 +61,8 @@ class Interpreter:
     def tick(self) -> None:
         """Count one step; raises OutOfFuel when all are used."""
         self.steps += 1
-        if self.steps > _MAX_STEPS:
+        self.total += 1
+        if self.steps > (_MAX_STEPS if self.total < _MANY_STEPS else _FEW_STEPS):
             raise OutOfFuel
 
     def touch(self, thing: Any) -> None:

@@ -255,6 +255,8 @@ class Objects:
             return Unknown(name) if name in _TENSOR_FACTS else Method(owner, name)
         if isinstance(owner, LayerResult):
             return Method(self.as_stream(owner), name)
+        if isinstance(owner, DictV) and name == "files" and owner.origin is not None:
+            return ListV(list(owner.items), owner.open)  # the names of numpy's archive
         if isinstance(owner, Module | Layers) and name in ("weight", "bias"):
             return Plain(new_storage(), f"{getattr(owner, 'kind', 'layers')}.{name}")
         if isinstance(owner, PathV):

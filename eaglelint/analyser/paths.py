@@ -83,7 +83,7 @@ def handle_method(run: Interpreter, owner: FileHandle, name: str, site: CallSite
 
 def listing(run: Interpreter, site: CallSite) -> V:
     """os.listdir(folder), os.scandir(folder)"""
-    return Files(f"{as_text(site.get(0, 'path', '.'))}/{HOLE}")
+    return Files(f"{as_text(site.get(0, 'path', '.'))}/{HOLE}", bare=True)
 
 
 def glob(run: Interpreter, site: CallSite) -> V:

@@ -361,9 +361,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The file names that a glob or listing gives: a path with holes."""
+    """The file names that a glob or listing gives: a path with holes; `bare` when they come without their folder."""
 
     path: str
+    bare: bool = False
 
 
 class Special:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from eaglelint.analyser import surroundings
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.outcome import related
 from eaglelint.analyser.scope import Frame, ModuleScope
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.standard import domain
@@ -279,14 +280,13 @@ class World:
             scope.classes.clear()
 
     def depth_matters(self, recorder: Recorder) -> bool:
-        """Whether anything seen belongs to a model whose N is not known, so that other depths must be tried."""
-        for joined in recorder.joined.values():
-            if any(part.model is None or not part.model.depth for part in joined.parts):
-                return True
-        for store in recorder.stores.values():
-            if any(part.model is None or not part.model.depth for part in store.states):
-                return True
-        return any(named.state.model is None or not named.state.model.depth for named in recorder.names.values())
+        """Whether anything of interest belongs to a model whose N is not known, so that other depths must be tried."""
+        seen = [(joined.scope, joined.parts) for joined in recorder.joined.values()]
+        seen += [(store.scope, tuple(store.states)) for store in recorder.stores.values()]
+        seen += [(named.scope, (named.state,)) for named in recorder.names.values()]
+        return any(
+            part.model is None or not part.model.depth for scope, parts in seen if related(scope) for part in parts
+        )
 
     # ---- hooks and patches ---------------------------------------------------------------------------------------
 
