@@ -81,9 +81,10 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
         _add(found, guard.each("the reader of checkpoints", Location(source.path), partial(_tensors, read_one, source)))
     _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
     _add(found, guard.each("the reader of recipes", Location("."), partial(_commands, _facts(found))))
+    facts = _facts(found)
     for source in project.sources:
         where = Location(source.path)
-        _add(found, guard.each("the reader of comments", where, partial(_remarks, source, _facts(found))))
+        _add(found, guard.each("the reader of comments", where, partial(_remarks, source, facts)))
     return _facts(found)
 
 
