@@ -54,7 +54,20 @@ class Seen:
     states: tuple[tuple[int, str], ...] = ()
     crash: str = ""
     where: Location | None = None
-    aliased: tuple[int, ...] = ()
+
+
+class EngineRecorder(Recorder):
+    """Remembers where tensors were put into containers, by the tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.captures: dict[int, Spot] = {}
+
+    def stored(self, run: Any, value: V, node: Any, frame: Frame, owner: V) -> V:
+        """A value goes into a container."""
+        if isinstance(value, Dense):
+            self.captures[id(value)] = frame.scope.spot(node)
+        return value
 
 
 class Source:
@@ -64,7 +77,7 @@ class Source:
         self.engine = engine
         self.code = code
         self.world = EngineWorld(code, callees(engine))
-        self.run = EngineInterpreter(self.world, Recorder(), 12)
+        self.run = EngineInterpreter(self.world, EngineRecorder(), 12)
 
     def classes(self, path: str) -> list[ClassV]:
         """The classes of a file whose instances have the engine's setter, own or inherited."""
@@ -74,10 +87,24 @@ class Source:
         setter = SETTERS[self.engine]
         return [c for c in scope.classes if isinstance(self.run.objects.find(c, setter), FuncV)]
 
-    def setter_place(self, cls: ClassV) -> Location | None:
+    def targets(self, path: str) -> list[ClassV]:
+        """The classes of a file that are served: those that SGLang's EntryClass or vLLM's registry names."""
+        found = self.classes(path)
+        scope = self.world.scopes.get(path)
+        if scope is None or not found:
+            return []
+        entry = scope.names.get("EntryClass")
+        if entry is not None:
+            named = [entry] if isinstance(entry, ClassV) else list(getattr(entry, "items", entry if isinstance(entry, tuple) else ()))
+            return [cls for cls in found if cls in named]
+        registered = self.world.registry(path)
+        own = [cls for cls in found if cls.name in registered] if registered else found
+        return [cls for cls in own if not cls.name.endswith(("Base", "Mixin")) and not cls.name.startswith("Supports")]
+
+    def proofs(self, cls: ClassV) -> list[tuple[str, Location]]:
         """Where the setter of a class stands."""
         found = self.run.objects.find(cls, SETTERS[self.engine])
-        return found.scope.where(found.node.name) if isinstance(found, FuncV) else None
+        return [("setter", found.scope.where(found.node.name))] if isinstance(found, FuncV) else []
 
 
 class Model:
@@ -150,6 +177,17 @@ class Model:
                 if found is not None:
                     return found
         return None
+
+    def proofs(self) -> list[tuple[str, Location]]:
+        """The lines at which states were captured, and at which layers run."""
+        spots = {"capture": self.run.rec.captures, "layer": self.world.calls_of_layers}
+        found = []
+        for what, places in spots.items():
+            for spot in list(places.values())[:3]:
+                where = place(spot)
+                if where is not None and (what, where) not in found:
+                    found.append((what, where))
+        return found
 
     # ---- probing -------------------------------------------------------------------------------------------------
 
@@ -232,8 +270,9 @@ class Model:
             )
         captured = captured_states(result)
         boundaries = Boundaries(self.depth, self.world.entry_contents, self.world.finals)
+        kept = {id(state) for state in captured}
+        self.run.rec.captures = {key: spot for key, spot in self.run.rec.captures.items() if key in kept}
         found = []
-        aliased = []
         for state in captured:
             if not isinstance(state, Dense):
                 reason = state.reason if isinstance(state, Unknown) else "something else than a tensor"
@@ -242,7 +281,7 @@ class Model:
             if known is None:
                 raise Underivable("a captured state is no boundary of the residual stream")
             found.append(known)
-        return Seen(ids, self.depth, tuple(found), aliased=tuple(aliased))
+        return Seen(ids, self.depth, tuple(found))
 
 
 def captured_states(result: V) -> list[V]:

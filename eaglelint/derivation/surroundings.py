@@ -7,13 +7,14 @@ embeddings are known by the names of their classes. What helpers outside the sou
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import calls
 from eaglelint.analyser.calls import CallSite
 from eaglelint.analyser.operations import truth
-from eaglelint.analyser.scope import Frame, ModuleScope
+from eaglelint.analyser.scope import Frame, ModuleScope, Spot
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.values import (
     MISSING,
@@ -39,6 +40,8 @@ from eaglelint.facts import Facts
 if TYPE_CHECKING:
     from eaglelint.derivation.execution import EngineInterpreter
 
+#: An entry of vLLM's registry: ("module", "Class").
+_REGISTERED = re.compile(r'\(\s*"([\w.]+)",\s*"(\w+)",?\s*\)')
 _DEPTHS = frozenset({"num_hidden_layers", "n_layer", "n_layers", "num_layers", "n_hidden_layers"})
 _KINDS_BY_LAYER = frozenset({"layer_types", "layers_block_type", "block_configs", "attn_type_list", "layers_type"})
 
@@ -84,16 +87,16 @@ class EngineWorld(World):
         self.callees = callees
         self.config = Config()
         self.layer_numbers: dict[int, int] = {}
-        self.entries: dict[int, tuple[Dense, ...]] = {}
         self.entry_contents: dict[int, tuple[Content, ...]] = {}
         self.finals: list[Content] = []
         self.batch = Obj("forward_batch")
         self.in_layer = False
+        self._registered: dict[str, str] | None = None
         self.held: list[list[V]] = []
+        self.calls_of_layers: dict[int, Spot] = {}
 
     def begin(self) -> None:
         """Forget what the run before has shown."""
-        self.entries.clear()
         self.entry_contents.clear()
         self.finals.clear()
         self.batch.attrs.clear()
@@ -108,6 +111,15 @@ class EngineWorld(World):
         if any(f"/{m}" in path if "/" in m else m == stem for m in self.callees.modules):
             return None
         return super().load(run, path)
+
+    def registry(self, path: str) -> dict[str, str]:
+        """Architecture -> module of vLLM's registry of models; {} for engines without one."""
+        if self._registered is None:
+            self._registered = {}
+            for source in self.code.python:
+                if source.path.endswith("model_executor/models/registry.py"):
+                    self._registered = {m[1]: m[0] for m in _REGISTERED.findall(source.data.decode("utf-8", "replace"))}
+        return self._registered
 
     # ---- instances -----------------------------------------------------------------------------------------------
 
@@ -312,7 +324,7 @@ class EngineWorld(World):
         given = _named(forward, site)
         stream = [v for n, v in given.items() if isinstance(v, Dense) and ("hidden" in n or "resid" in n or n == "x")]
         stream = stream or [v for v in given.values() if isinstance(v, Dense)][:1]
-        self.entries[number] = tuple(stream)
+        self.calls_of_layers = {0: site.frame.scope.spot(site.node)}
         self.entry_contents[number] = tuple(s.content for s in stream)
         run.layer, run.inside = number, True
         try:

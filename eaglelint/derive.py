@@ -1,0 +1,140 @@
+"""What an engine's own source does with layer ids, target file by target file: its convention, derived from the code.
+
+The result is comparable with the tables of `rules/conventions`: each derived convention is a `Reading`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from eaglelint.analyser.sources import Code
+from eaglelint.conventions.records import Reading
+from eaglelint.derivation import engines
+from eaglelint.derivation.judging import Verdict, judge, probes
+from eaglelint.derivation.running import SETTERS, Model, Seen, Source, Underivable
+from eaglelint.errors import UnreadableSource
+from eaglelint.location import Location
+
+#: Depths N for which models are run; small ones do as well as large ones.
+DEPTHS = (12, 9)
+#: Byte strings of which a file with a target class has one, else it inherits from a file that has.
+_GATES = {
+    "sglang": (b"set_eagle3_layers_to_capture",),
+    "vllm": (b"SupportsEagle3", b"set_aux_hidden_state_layers"),
+}
+_PARENT = re.compile(rb"^class\s+\w+\s*\(([^)]*)\)", re.MULTILINE)
+_NO_TARGETS = re.compile(r"eagle|mtp|nextn|dflash|dspark|medusa|draft|interfaces", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The convention of one target class. `reading` is None when it can not be told, and `reason` says why.
+
+    `proofs` are the places that show it: (what stands there, where). `seen` is what arrived for which ids.
+    """
+
+    engine: str
+    file: str
+    name: str
+    reading: Reading | None
+    reason: str = ""
+    where: Location | None = None
+    proofs: tuple[tuple[str, Location], ...] = ()
+    seen: tuple[Seen, ...] = ()
+
+
+def derive(path: str, target_file: str = "") -> list[Derived]:
+    """The conventions of every engine under a path; `target_file` keeps only files of that name (`llama.py`).
+
+    Raises UsageError when there is no engine.
+    """
+    found: list[Derived] = []
+    for engine in engines.read(path):
+        found += derive_engine(engine, target_file)
+    return found
+
+
+def derive_engine(engine: engines.EngineSource, target_file: str = "") -> list[Derived]:
+    """The conventions of one engine's target classes, by file."""
+    source = Source(Code(engine.sources, imported=1 << 40), engine.engine)
+    return list(_derive(source, engine, target_file))
+
+
+def _derive(source: Source, engine: engines.EngineSource, target_file: str) -> Iterator[Derived]:
+    for path in target_files(engine):
+        if target_file and not f"/{path}".endswith(f"/{target_file}"):
+            continue
+        for cls in source.targets(path):
+            yield _convention(source, engine.version, path, cls)
+
+
+def target_files(engine: engines.EngineSource) -> list[str]:
+    """The model files in which target classes stand, own or inherited setters alike."""
+    data: dict[str, bytes] = {}
+    for model in engine.models():
+        try:
+            data[model.path] = model.data
+        except UnreadableSource:
+            continue
+    chosen = {p for p, d in data.items() if any(word in d for word in _GATES[engine.engine])}
+    for _ in range(3):
+        names = {n for p in chosen for n in re.findall(rb"^class\s+(\w+)", data[p], re.MULTILINE)}
+        heirs = {p for p, d in data.items() if p not in chosen and _inherits(d, names)}
+        if not heirs:
+            break
+        chosen |= heirs
+    return sorted(p for p in chosen if not _NO_TARGETS.search(p.rsplit("/", 1)[-1]))
+
+
+def _inherits(data: bytes, names: set[bytes]) -> bool:
+    return any(
+        parent.strip().rsplit(b".", 1)[-1] in names for found in _PARENT.findall(data) for parent in found.split(b",")
+    )
+
+
+def _convention(source: Source, version: str, path: str, cls: object) -> Derived:
+    """Run one class and judge it. Whatever goes wrong is a reason."""
+    name = getattr(cls, "name", "")
+    seen: list[Seen] = []
+    proofs = source.proofs(cls)
+    try:
+        for depth in DEPTHS:
+            model = Model(source, cls, depth)
+            seen += [model.probe(ids) for ids in probes(depth)]
+            proofs += [p for p in model.proofs() if p not in proofs]
+        verdict = judge(seen)
+    except Underivable as error:
+        return Derived(source.engine, path, name, None, error.reason, error.where, tuple(proofs), tuple(seen))
+    if verdict.rule == "unknown":
+        return Derived(source.engine, path, name, None, verdict.reason, None, tuple(proofs), tuple(seen))
+    reading = _reading(source.engine, version, path, name, verdict, proofs)
+    return Derived(source.engine, path, name, reading, verdict.reason, None, tuple(proofs), tuple(seen))
+
+
+def _reading(
+    engine: str, version: str, path: str, name: str, verdict: Verdict, proofs: Sequence[tuple[str, Location]]
+) -> Reading:
+    return Reading(
+        engine,
+        version,
+        version,
+        verdict.rule,
+        default=verdict.default,
+        zero=verdict.zero,
+        end=verdict.end,
+        outside=verdict.outside,
+        order=verdict.order,
+        duplicates=verdict.duplicates,
+        status="broken" if verdict.rule == "nothing_captured" or verdict.tensor == "branch" else "ok",
+        tensor=verdict.tensor,
+        model_files=(path.rsplit("/", 1)[-1],),
+        architectures=(name,),
+        evidence=tuple(f"{where.path}:{where.line} ({what})" for what, where in proofs),
+        certainty="executed",
+        note=verdict.reason,
+    )
+
+
+__all__ = ["DEPTHS", "SETTERS", "Derived", "derive", "derive_engine", "target_files"]
