@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from eaglelint.errors import UnreadableError
 from eaglelint.location import Location
 from eaglelint.project import Source
-from eaglelint.readers.json_parts import entries, string
+from eaglelint.readers.json_parts import ObjectParts
 from eaglelint.readers.parts import Broken, Parts, elements
 from eaglelint.stored import CheckpointHeader, CheckpointIndex, TensorHeader, VocabularyMap
 
@@ -21,7 +21,8 @@ from eaglelint.stored import CheckpointHeader, CheckpointIndex, TensorHeader, Vo
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: The largest index that is read, in bytes: one for 90,000 tensors has nine million.
 _LARGEST_INDEX = 16 << 20
-_MOST_FILES = 200_000
+_MOST_NAMES = 200_000
+_LARGEST_NOTES = 1 << 18
 #: The largest map whose numbers are read, in entries.
 _LARGEST_MAP = 1 << 20
 _MAPS = {"d2t": "d2t", "t2d": "t2d", "draft_id_to_target_id": "d2t"}
@@ -68,21 +69,31 @@ def read_index(source: Source) -> CheckpointIndex:
         if data.startswith(_POINTER):
             return CheckpointIndex(source.path, {})
         text = data.decode("utf-8")
-        for key, start, _ in entries(text):
-            if key == "weight_map":
-                return CheckpointIndex(source.path, dict(_weight_map(text, start, posixpath.dirname(source.path))))
-        raise Broken("an index without a weight_map")
+        index = ObjectParts(text)
+        while (key := index.key()) != "weight_map":
+            if key is None:
+                raise Broken("an index without a weight_map")
+            index.skip(_LARGEST_NOTES)
+        return CheckpointIndex(source.path, _weight_map(ObjectParts(text, index.at), posixpath.dirname(source.path)))
     except UnicodeDecodeError:
         raise BrokenCheckpoint(Location(source.path), "not UTF-8") from None
     except Broken as error:
         raise BrokenCheckpoint(Location(source.path), str(error)) from None
 
 
-def _weight_map(text: str, start: int, folder: str) -> Iterator[tuple[str, str]]:
-    for count, (name, at, _) in enumerate(entries(text, start)):
-        if count >= _MOST_FILES:
-            raise Broken(f"more than {_MOST_FILES} tensors")
-        yield name, posixpath.normpath(posixpath.join(folder, string(text, at)[0]))
+def _weight_map(entries: ObjectParts, folder: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
+    count = 0
+    while (name := entries.key()) is not None:
+        count += 1
+        if count > _MOST_NAMES:
+            raise Broken(f"more than {_MOST_NAMES} tensors")
+        file = entries.string()
+        if file not in paths:
+            paths[file] = posixpath.normpath(posixpath.join(folder, file))
+        found[name] = paths[file]
+    return found
 
 
 def _reader(path: str, parts: Parts) -> Callable[[str, Parts], CheckpointHeader]:

@@ -8,7 +8,7 @@ from typing import Any
 from eaglelint.readers.parts import Broken, Parts, elements
 from eaglelint.stored import CheckpointHeader, TensorHeader
 
-_MOST_STEPS = 1_500_000
+_MOST_STEPS = 1_200_000
 _MOST_TENSORS = 50_000
 _MOST_ENTRIES = 20_000
 _LONGEST_NAME = 512

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
@@ -14,38 +13,70 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _TOKEN = re.compile(r'["{}\[\],]|[^"{}\[\],]+')
 
 
-def skip_space(text: str, at: int) -> int:
-    """Where the next character that is no white space stands."""
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+class ObjectParts:
+    """The entries of the JSON object that begins at `at` in a text, one after the other.
 
-
-def entries(text: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
-    """The entries of the object that begins at `at`: key, and where its value begins and ends.
-
-    Raises Broken where the text is no JSON object. Values are passed over, not validated.
+    After `key`, `at` is where the value begins; it is passed over by `skip`, or by setting `at` to its end. Values are
+    not validated. All methods raise Broken where the text is no JSON.
     """
-    at = skip_space(text, at)
-    if text[at : at + 1] != "{":
-        raise Broken("no JSON object")
-    at = skip_space(text, at + 1)
-    if text[at : at + 1] == "}":
-        return
-    while True:
-        key, at = string(text, at)
-        at = skip_space(text, at)
-        if text[at : at + 1] != ":":
-            raise Broken("a key without a value")
-        start = skip_space(text, at + 1)
-        at = _end_of_value(text, start)
-        yield key, start, at
-        at = skip_space(text, at)
-        sign = text[at : at + 1]
+
+    def __init__(self, text: str, at: int = 0) -> None:
+        self.text = text
+        self.at = _space(text, at)
+        self._first = True
+        if text[self.at : self.at + 1] != "{":
+            raise Broken("no JSON object")
+
+    def key(self) -> str | None:
+        """The next key; None at the end of the object, after which `at` stands."""
+        self.at = _space(self.text, self.at + 1) if self._first else _space(self.text, self.at)
+        sign = self.text[self.at : self.at + 1]
         if sign == "}":
-            return
-        if sign != ",":
-            raise Broken("the JSON breaks off" if not sign else "no comma between two entries")
-        at = skip_space(text, at + 1)
+            self.at += 1
+            return None
+        if not self._first:
+            if sign != ",":
+                raise Broken("no comma between two entries" if sign else "the JSON breaks off")
+            self.at = _space(self.text, self.at + 1)
+        self._first = False
+        key, at = string(self.text, self.at)
+        at = _space(self.text, at)
+        if self.text[at : at + 1] != ":":
+            raise Broken("a key without a value")
+        self.at = _space(self.text, at + 1)
+        return key
+
+    def string(self) -> str:
+        """The value, which must be a string."""
+        value, self.at = string(self.text, self.at)
+        return value
+
+    def skip(self, longest: int) -> None:
+        """Pass over the value, which may have `longest` characters."""
+        begin, depth = self.at, 0
+        while found := _TOKEN.match(self.text, self.at):
+            sign = self.text[self.at]
+            if depth == 0 and sign in ",}]":
+                return
+            if sign in "{[":
+                depth += 1
+            elif sign in "}]":
+                depth -= 1
+            self.at = string(self.text, self.at)[1] if sign == '"' else found.end()
+            if self.at - begin > longest:
+                raise Broken("an entry that is too large to be true")
+            if depth == 0:
+                return
+        raise Broken("the JSON breaks off")
+
+    def value(self, longest: int) -> Any:
+        """The parsed value, which may have `longest` characters."""
+        begin = self.at
+        self.skip(longest)
+        try:
+            return json.loads(self.text[begin : self.at])
+        except (ValueError, RecursionError):
+            raise Broken("the JSON is not valid") from None
 
 
 def string(text: str, at: int) -> tuple[str, int]:
@@ -59,29 +90,7 @@ def string(text: str, at: int) -> tuple[str, int]:
     return value, end
 
 
-def value(text: str, start: int, end: int, most: int) -> Any:
-    """The parsed value between two places; raises Broken when it is none or longer than `most` characters."""
-    if end - start > most:
-        raise Broken("an entry of the header that is too large to be true")
-    try:
-        return json.loads(text[start:end])
-    except (ValueError, RecursionError):
-        raise Broken("the JSON is not valid") from None
-
-
-def _end_of_value(text: str, at: int) -> int:
-    """Where the value that begins at `at` ends."""
-    depth = 0
-    begin = at
-    while found := _TOKEN.match(text, at):
-        sign = text[at]
-        if depth == 0 and (sign in ",}]"):
-            return at
-        if sign in "{[":
-            depth += 1
-        elif sign in "}]":
-            depth -= 1
-        at = string(text, at)[1] if sign == '"' else found.end()
-        if depth == 0 and at > begin:
-            return at
-    raise Broken("the JSON breaks off")
+def _space(text: str, at: int) -> int:
+    """Where the next character that is no white space stands."""
+    found = _SPACE.match(text, at)
+    return found.end() if found else at

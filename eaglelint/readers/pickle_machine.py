@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from eaglelint.readers.parts import Broken
 
 #: The most opcodes that are followed and containers that are built. A tensor takes about thirty opcodes.
-MOST_STEPS = 600_000
+MOST_STEPS = 500_000
 MOST_OBJECTS = 150_000
 
 

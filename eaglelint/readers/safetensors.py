@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeGuard
 
-from eaglelint.readers.json_parts import entries, skip_space, value
+from eaglelint.readers.json_parts import ObjectParts
 from eaglelint.readers.parts import Broken, Parts, needed
 from eaglelint.stored import CheckpointHeader, TensorHeader
 
@@ -18,7 +18,7 @@ _LARGEST_HEADER = 16 << 20
 _MOST_TENSORS = 100_000
 #: The largest entry for one tensor, and for the notes of the whole file, in characters.
 _LARGEST_ENTRY = 8192
-_LARGEST_NOTES = 1 << 20
+_LARGEST_NOTES = 1 << 18
 _TYPES = {
     "BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32", "I32": "int32",
     "U64": "uint64", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
@@ -44,43 +44,49 @@ def read_safetensors(path: str, parts: Parts) -> CheckpointHeader:
     except UnicodeDecodeError:
         raise Broken("its header is not UTF-8") from None
     tensors: dict[str, TensorHeader] = {}
-    notes: Mapping[str, str] = {}
-    base, room = 8 + length, parts.size - 8 - length
+    notes: Mapping[str, str] | None = None
     types: dict[str, str] = {}
-    last = skip_space(text, 0)
-    for name, start, end in entries(text, last):
-        last = end
-        if name == "__metadata__":
-            given = value(text, start, end, _LARGEST_NOTES)
+    count = 0
+    header = ObjectParts(text)
+    while (name := header.key()) is not None:
+        if name == "__metadata__" and notes is None:
+            given = header.value(_LARGEST_NOTES)
             notes = {str(k): str(v) for k, v in given.items()} if isinstance(given, dict) else {}
             continue
-        if len(tensors) >= _MOST_TENSORS:
+        count += 1
+        if count > _MOST_TENSORS:
             raise Broken(f"more than {_MOST_TENSORS} tensors")
-        tensors[name] = _tensor(name, text, start, end, base, room, types)
-    if text[skip_space(text, last) + 1 :].strip(" \t\r\n\0") and tensors:
+        kind, shape, begin, end = _entry(name, header)
+        dtype = types.setdefault(kind, _TYPES.get(kind, kind.lower()))
+        _check(name, dtype, shape, begin, end, parts.size - 8 - length)
+        tensors[name] = TensorHeader(name, dtype, shape, 8 + length + begin, end - begin)
+    if text[header.at :].strip(" \t\r\n\0"):
         raise Broken("its header goes on after its end")
-    return CheckpointHeader(path, "safetensors", tensors, notes)
+    return CheckpointHeader(path, "safetensors", tensors, notes or {})
 
 
-def _tensor(name: str, text: str, start: int, end: int, base: int, room: int, types: dict[str, str]) -> TensorHeader:
-    plain = _PLAIN.fullmatch(text, start, end)
-    if plain is not None:
-        kind, sizes, begin, stop = plain[1], plain[2], int(plain[3]), int(plain[4])
-        try:
-            shape = tuple(map(int, sizes.split(","))) if sizes else ()
-        except ValueError:
-            raise Broken(f"the shape of {_shown(name)} is not a list of numbers") from None
-    else:
-        kind, shape, begin, stop = _parsed(name, value(text, start, end, _LARGEST_ENTRY))
-    if not 0 <= begin <= stop:
+def _entry(name: str, header: ObjectParts) -> tuple[str, tuple[int, ...], int, int]:
+    """The type of a tensor as the format calls it, its shape, and where it begins and ends among the tensors."""
+    plain = _PLAIN.match(header.text, header.at)
+    if plain is None:
+        return _parsed(name, header.value(_LARGEST_ENTRY))
+    header.at = plain.end()
+    try:
+        shape = tuple(map(int, plain[2].split(","))) if plain[2] else ()
+    except ValueError:
+        raise Broken(f"the shape of {_shown(name)} is not a list of numbers") from None
+    return plain[1], shape, int(plain[3]), int(plain[4])
+
+
+def _check(name: str, dtype: str, shape: tuple[int, ...], begin: int, end: int, room: int) -> None:
+    """Raise Broken for a tensor that lies not within the `room` of the file or is of another size than its shape."""
+    if not 0 <= begin <= end:
         raise Broken(f"the tensor {_shown(name)} ends before it begins")
-    if stop > room:
-        raise Broken(f"it ends before the tensor {_shown(name)} does: of {stop} bytes of tensors, {room} are there")
-    dtype = types.setdefault(kind, _TYPES.get(kind, kind.lower()))
+    if end > room:
+        raise Broken(f"it ends before the tensor {_shown(name)} does: of {end} bytes of tensors, {room} are there")
     want = needed(dtype, shape)
-    if want is not None and want != stop - begin:
-        raise Broken(f"the tensor {_shown(name)} of {dtype} {list(shape)} needs {want} bytes and has {stop - begin}")
-    return TensorHeader(name, dtype, shape, base + begin, stop - begin)
+    if want is not None and want != end - begin:
+        raise Broken(f"the tensor {_shown(name)} of {dtype} {list(shape)} needs {want} bytes and has {end - begin}")
 
 
 def _parsed(name: str, entry: object) -> tuple[str, tuple[int, ...], int, int]:
