@@ -190,7 +190,7 @@ def _sorted(run: Interpreter, site: CallSite) -> V:
     key = site.kwargs.get("key")
     try:
         if key is None:
-            found = sorted(found, reverse=reverse)
+            found = sorted(found, key=lambda item: item.text if isinstance(item, PathV) else item, reverse=reverse)
         else:
             from eaglelint.analyser.models import call_any
 

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from random import Random
 
+import grammar_files
 import grammar_hooks
 import grammar_ids
 import grammar_loops
@@ -67,9 +68,9 @@ def variant(draw: Random, number: int) -> Variant:
     frame = _frame(draw, names, family, style)
     kept = grammar_saving.container(draw, names, ids, nested=family == "hooks")
     body = _body(draw, names, ids, frame, kept, family, style)
-    flow = grammar_saving.flow(draw, names, kept, ids)
+    flow = _flow(draw, names, kept, ids)
     while flow.argument and not frame.call:
-        flow = grammar_saving.flow(draw, names, kept, ids)
+        flow = _flow(draw, names, kept, ids)
     files, steps = _files(draw, names, ids, frame, kept, body, flow, style)
     depths: tuple[int, ...] = OPEN_DEPTHS
     if any('from_pretrained("Qwen/Qwen3-8B")' in text for text in files.values()):
@@ -293,6 +294,13 @@ def _loop(w: Walk, kind: str) -> list[str]:
     return w.draw.choice([form for form in forms if form not in free])(w)
 
 
+def _flow(draw: Random, n: Names, kept: Kept, ids: Ids) -> Flow:
+    """A way from the container to the columns."""
+    if kept.kind == "files" or draw.random() < 0.6:
+        return grammar_saving.flow(draw, n, kept, ids)
+    return draw.choice(grammar_files.FORMS)(draw, grammar_saving.as_list(draw, kept, ids), ids.count)
+
+
 def _advance(n: Names, style: str, layer: str) -> list[str]:
     """The statements that run a layer."""
     if style == "fused":
@@ -385,6 +393,7 @@ def _files(
         *dict.fromkeys([*imports, *ids.imports, *frame.imports, *flow.imports, *kept.imports]),
         "",
         *ids.module,
+        *flow.module,
         "",
         *([*reader, "", ""] if reader else []),
         *frame.before,

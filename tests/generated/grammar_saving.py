@@ -83,9 +83,10 @@ class Flow:
     reader: list[str] = field(default_factory=list)
     argument: str = ""
     imports: list[str] = field(default_factory=list)
+    module: list[str] = field(default_factory=list)
 
 
-def _joined(draw: Random, states: str, count: int) -> list[str]:
+def joined(draw: Random, states: str, count: int) -> list[str]:
     """Statements that end with the states of a list side by side."""
     dim = draw.choice(["dim=-1", "-1", "dim=-1"])
     form = draw.choice(
@@ -119,7 +120,7 @@ def _joined(draw: Random, states: str, count: int) -> list[str]:
     return [f"{', '.join(parts)} = {states}", f"return {cat}(({', '.join(parts)}), {dim})"]
 
 
-def _as_list(draw: Random, kept: Kept, ids: Ids) -> str:
+def as_list(draw: Random, kept: Kept, ids: Ids) -> str:
     """A list of the states of a container, in one of the orders that people take."""
     if kept.kind == "list":
         return draw.choice([kept.name, f"list({kept.name})"])
@@ -158,7 +159,7 @@ def flow(draw: Random, n: Names, kept: Kept, ids: Ids) -> Flow:
                 [f"parts = [{', '.join(f'torch.load({_quoted(k)})' for k in range(count))}]"],
             ]
         )
-        return Flow(reader=[*paths, *_joined(draw, "parts", count)], imports=["import os"])
+        return Flow(reader=[*paths, *joined(draw, "parts", count)], imports=["import os"])
     forms = [
         "direct",
         "direct",
@@ -176,18 +177,18 @@ def flow(draw: Random, n: Names, kept: Kept, ids: Ids) -> Flow:
         "stack",
     ]
     form = draw.choice(forms)
-    states = _as_list(draw, kept, ids)
+    states = as_list(draw, kept, ids)
     if form == "direct":
-        return Flow(lines=_joined(draw, states, count))
+        return Flow(lines=joined(draw, states, count))
     if form == "argument":
         inner = Kept(kept.kind, [], [], "given")
-        return Flow(returns=kept.name, reader=_joined(draw, _as_list(draw, inner, ids), count), argument="given")
+        return Flow(returns=kept.name, reader=joined(draw, as_list(draw, inner, ids), count), argument="given")
     if form == "whole":
         inner = Kept(kept.kind, [], [], "item")
         return Flow(
             [f'torch.save({kept.name}, "dump/part_0.pt")'],
             "None",
-            ['item = torch.load("dump/part_0.pt")', *_joined(draw, _as_list(draw, inner, ids), count)],
+            ['item = torch.load("dump/part_0.pt")', *joined(draw, as_list(draw, inner, ids), count)],
         )
     return _through_a_file(draw, n, form, states, count)
 
@@ -202,20 +203,20 @@ def _through_a_file(draw: Random, n: Names, form: str, states: str, count: int) 
         return Flow(
             [f'torch.save({{"{key}": {states}, "step": 3}}, "dump/part_0.pt")'],
             "None",
-            ['item = torch.load("dump/part_0.pt", map_location="cpu")', *_joined(draw, f'item["{key}"]', count)],
+            ['item = torch.load("dump/part_0.pt", map_location="cpu")', *joined(draw, f'item["{key}"]', count)],
         )
     if form == "last":
         rest = draw.choice(["hs[:-1]", f"hs[:{count}]", "hs[0:-1]"])
         return Flow(
             [f"everything = [*{states}, LAST]", 'torch.save({"states": everything}, "dump/part_0.pt")'],
             "None",
-            ['hs = torch.load("dump/part_0.pt")["states"]', *_joined(draw, rest, count)],
+            ['hs = torch.load("dump/part_0.pt")["states"]', *joined(draw, rest, count)],
         )
     if form == "slots":
         return Flow(
             [f"for k, {n.state} in enumerate({states}):", f'    torch.save({n.state}, f"dump/aux_{{k}}.pt")'],
             "None",
-            [f'parts = [torch.load(f"dump/aux_{{k}}.pt") for k in range({count})]', *_joined(draw, "parts", count)],
+            [f'parts = [torch.load(f"dump/aux_{{k}}.pt") for k in range({count})]', *joined(draw, "parts", count)],
         )
     if form == "pickle":
         return Flow(
@@ -224,7 +225,7 @@ def _through_a_file(draw: Random, n: Names, form: str, states: str, count: int) 
             [
                 'with open("dump.pkl", "rb") as handle:',
                 "    parts = pickle.load(handle)",
-                *_joined(draw, "parts", count),
+                *joined(draw, "parts", count),
             ],
             imports=["import pickle"],
         )

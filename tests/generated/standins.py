@@ -282,6 +282,26 @@ def savez(path: Any, *args: Any, **kwargs: Any) -> None:
     save(path, {**{f"arr_{n}": value for n, value in enumerate(args)}, **kwargs})
 
 
+class Arrays(dict):  # type: ignore[type-arg]
+    """What numpy.load gives for an .npz file."""
+
+    @property
+    def files(self) -> list[str]:
+        """The names."""
+        return list(self)
+
+
+def load_array(path: Any, *args: Any, **kwargs: Any) -> Any:
+    """numpy.load."""
+    found = load(path)
+    return Arrays(found) if isinstance(found, dict) else found
+
+
+def save_tensors(tensors: dict[str, Any], path: Any, **kwargs: Any) -> None:
+    """safetensors.torch.save_file: tensors of one type are laid out, and come back, in the order of their names."""
+    save(path, dict(sorted(tensors.items())))
+
+
 class SafeOpen:
     """safetensors.safe_open."""
 
@@ -394,13 +414,13 @@ def install() -> None:
         savez=savez,
         savez_compressed=savez,
         save=save,
-        load=load,
+        load=load_array,
         linspace=linspace,
         array=Numbers,
         asarray=Numbers,
     )
     _module("safetensors", safe_open=SafeOpen)
-    _module("safetensors.torch", save_file=lambda tensors, path, **_: save(path, tensors), load_file=load)
+    _module("safetensors.torch", save_file=save_tensors, load_file=load)
     for name in ("llama", "qwen3"):
         prefix = {"llama": "Llama", "qwen3": "Qwen3"}[name]
         members = {
