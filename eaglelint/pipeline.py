@@ -24,8 +24,10 @@ from eaglelint.facts import (
     ScriptRun,
     Unresolved,
 )
-from eaglelint.linking import evidence, extraction, heads, releases, serving, targets, training
+from eaglelint.linking import checkpoints, evidence, extraction, heads, releases, serving, targets, told, training
+from eaglelint.linking.checkpoints import Checkpoint
 from eaglelint.linking.heads import Head
+from eaglelint.linking.recipes import Told
 from eaglelint.linking.records import Ambiguity, Evidence, Extraction, Release, Server, Serving, Target, Training
 from eaglelint.location import Location
 from eaglelint.settings import PipelineSettings, Settings
@@ -45,10 +47,10 @@ class Pipeline:
     False when it is not known which. `template` marks a config that is no checkpoint's (the draft config of a training
     run beside an exported head), and `served_elsewhere` a drafter without a launch in a project that serves another.
     `servers` are its launches and the engines that are only pinned, whatever the kind of head; `servings` what those
-    that capture make of the ids of an EAGLE-3 head.
+    that capture make of the ids of an EAGLE-3 head. `told` are the recipes by which it may have been made.
 
     Of the whole project are `others`, the launches that serve no drafter, `runs` and `comments`. `extractions`, with
-    `salts`, stand in the pipeline without a drafter only.
+    `salts`, and `unlinked`, the launches of `others` with their releases, stand in the pipeline without a drafter only.
     """
 
     name: str
@@ -69,13 +71,16 @@ class Pipeline:
     labels: tuple[Label, ...] = ()
     defects: tuple[Defect, ...] = ()
     unresolved: tuple[Unresolved, ...] = ()
+    told: tuple[Told, ...] = ()
     ambiguities: tuple[Ambiguity, ...] = ()
     served_elsewhere: bool = False
     others: tuple[Launch, ...] = ()
+    unlinked: tuple[Server, ...] = ()
     extractions: tuple[Extraction, ...] = ()
     salts: tuple[CacheSalt, ...] = ()
     runs: tuple[ScriptRun, ...] = ()
     comments: tuple[Comment, ...] = ()
+    checkpoint: Checkpoint | None = None
 
     @property
     def depth(self) -> int:
@@ -105,7 +110,8 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
     )
     pipelines = [_pipeline(head, owned.of(index), facts, settings, served, shared) for index, head in enumerate(every)]
     rest = owned.rest
-    if not rest.empty or owned.ambiguities or extractions:
+    unlinked = tuple(_unlinked(shared.others, facts, settings))
+    if not rest.empty or owned.ambiguities or extractions or unlinked:
         target = _rest_target(facts, settings)
         pipelines.append(
             replace(
@@ -117,9 +123,11 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
                 labels=rest.labels,
                 defects=rest.defects,
                 unresolved=rest.unresolved,
+                told=rest.told,
                 ambiguities=owned.ambiguities,
                 extractions=extractions,
                 salts=facts.salts,
+                unlinked=unlinked,
             )
         )
     return tuple(pipelines)
@@ -130,7 +138,7 @@ def _pipeline(
 ) -> Pipeline:
     target = _target(head, share, facts, settings)
     depth = target.depth if target is not None else 0
-    known = evidence_of(head, share, depth)
+    known = evidence_of(head, share, depth, told.trainings(share.told, head.config, target, facts))
     servers = tuple(_servers(head, target, facts, settings, served))
     return replace(
         shared,
@@ -152,16 +160,29 @@ def _pipeline(
         labels=share.labels,
         defects=share.defects,
         unresolved=share.unresolved,
+        told=share.told,
         served_elsewhere=served and not head.launches,
+        checkpoint=checkpoints.of_drafter(head.config, facts) if head.config is not None else None,
     )
 
 
-def evidence_of(head: Head, share: evidence.Share, depth: int) -> Evidence:
-    """What is known of the training of a head: its published record, else what the code of the project does."""
+def _unlinked(others: Sequence[Launch], facts: Facts, settings: Settings) -> Iterator[Server]:
+    """The launches that serve no drafter, with their releases and targets."""
+    said = releases.configured(settings.engines, settings.file)
+    for launch in others:
+        target = _launch_target(launch, None, facts, None, settings)
+        for release in releases.for_launch(launch, facts.pins, said):
+            yield Server(launch, release, target)
+
+
+def evidence_of(
+    head: Head, share: evidence.Share, depth: int, recipes: Sequence[tuple[int, Training]] = ()
+) -> Evidence:
+    """What is known of the training of a head: its published record, else what the project's code and recipes do."""
     if head.published is not None and head.config is None:
         said = training.published(head.published, head.where)
         return Evidence((said,), (said,)) if said is not None else Evidence()
-    return training.weigh(share.assemblies, share.captures, share.defects, depth)
+    return training.weigh(share.assemblies, share.captures, share.defects, depth, recipes)
 
 
 def _servers(head: Head, target: Target | None, facts: Facts, settings: Settings, served: bool) -> Iterator[Server]:
@@ -221,6 +242,7 @@ def _target(head: Head, share: evidence.Share, facts: Facts, settings: Settings)
     if head.published is not None:
         named.append(targets.by_name(head.published.target, head.where))
     evident = [fact.target for fact in share.assemblies] + [fact.target for fact in share.captures]
+    evident += [recipe.target for entry in share.told for recipe in entry.places]
     named += [targets.find(value, facts.targets) for value in evident]
     if len(facts.targets) == 1 and facts.targets[0].depth:
         named.append(targets.of_config(facts.targets[0]))

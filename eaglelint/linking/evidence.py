@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from eaglelint.facts import Assembly, Capture, Defect, Facts, Label, ScriptRun, Unresolved, Value
-from eaglelint.linking import paths, targets
+from eaglelint.linking import paths, recipes, targets
 from eaglelint.linking.heads import Head
+from eaglelint.linking.recipes import Told
 from eaglelint.linking.records import Ambiguity, Target
 from eaglelint.location import Location
 from eaglelint.settings import Settings, matches
@@ -25,11 +26,13 @@ class Share:
     labels: tuple[Label, ...] = ()
     defects: tuple[Defect, ...] = ()
     unresolved: tuple[Unresolved, ...] = ()
+    told: tuple[Told, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing in it."""
-        return not (self.captures or self.assemblies or self.labels or self.defects or self.unresolved)
+        code = self.captures or self.assemblies or self.labels or self.defects or self.unresolved
+        return not (code or self.told)
 
     @property
     def where(self) -> Location | None:
@@ -37,7 +40,7 @@ class Share:
         for items in (self.captures, self.assemblies, self.labels, self.defects, self.unresolved):
             if items:
                 return items[0].where
-        return None
+        return self.told[0].recipe.where if self.told else None
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,10 @@ def attribute(facts: Facts, heads: Sequence[Head], settings: Settings) -> Owned:
     labels = _sorted(facts.labels, owner)
     defects = _sorted(facts.defects, owner)
     unresolved = _sorted(facts.unresolved, owner)
+    told: dict[int | None, list[Told]] = {}
+    for recipe in recipes.settle(facts):
+        index, named = owner.of_recipe(recipe)
+        told.setdefault(index, []).append(recipes.marked(recipe, named))
 
     def share(index: int | None) -> Share:
         return Share(
@@ -69,6 +76,7 @@ def attribute(facts: Facts, heads: Sequence[Head], settings: Settings) -> Owned:
             labels=tuple(labels.get(index, ())),
             defects=tuple(defects.get(index, ())),
             unresolved=tuple(unresolved.get(index, ())),
+            told=tuple(told.get(index, ())),
         )
 
     return Owned({index: share(index) for index in range(len(heads))}, share(None), owner.ambiguities())
@@ -124,6 +132,17 @@ class _Owner:
             return found
         path = item.where.path
         return self._files[path] if path in self._files else self._find(path, None, "")
+
+    def of_recipe(self, told: Told) -> tuple[int | None, bool]:
+        """The index of the drafter that a recipe makes, and whether the recipe names it."""
+        heads = [self._heads[index] for index in self._candidates]
+        configs = [head.config.path if head.config is not None else "" for head in heads]
+        named = recipes.names_head(told, [head.folder for head in heads], configs)
+        if named is not None:
+            return self._candidates[named], True
+        if told.recipe.step in ("card", "convert"):
+            return None, False
+        return self._find(told.recipe.where.path, told.recipe.target, ""), False
 
     def _plausible(self, target: Value | None) -> bool:
         return any(not self._other_target(index, target) for index in self._candidates)

@@ -31,15 +31,20 @@ _RANK = {"training": 3, "unknown": 2}
 
 
 def weigh(
-    assemblies: Sequence[Assembly], captures: Sequence[Capture], defects: Sequence[Defect], depth: int
+    assemblies: Sequence[Assembly],
+    captures: Sequence[Capture],
+    defects: Sequence[Defect],
+    depth: int,
+    recipes: Sequence[tuple[int, Training]] = (),
 ) -> Evidence:
     """The evidence of one drafter, the strongest first.
 
     An assembly in training code says most, then an assembly whose purpose is not known, then the captures alone. What
     a home-made runtime assembles says nothing of the training (EGL106), nor does a capture that only feeds one.
+    `recipes` are what trainers were told, with their rank.
     """
     spoilt = [defect for defect in defects if defect.kind in EXPLAINING]
-    ranked: list[tuple[int, Training]] = []
+    ranked: list[tuple[int, Training]] = list(recipes)
     runtime = [assembly for assembly in assemblies if assembly.purpose == "runtime"]
     feeding = {step.where for assembly in runtime for step in assembly.trace}
     for assembly in assemblies:
