@@ -30,6 +30,9 @@ def callees(engine: str) -> Callees:
     raw = read_yaml(data_root("rules") / "conventions" / "callees" / f"{engine}.yaml")
     roles = {name: role for role, names in raw.get("roles", {}).items() for name in names}
     return Callees(
-        raw.get("attributes", {}), raw.get("results", {}), roles, frozenset(raw.get("not_executed", ())),
+        raw.get("attributes", {}),
+        raw.get("results", {}),
+        roles,
+        frozenset(raw.get("not_executed", ())),
         frozenset(raw.get("not_loaded", ())),
     )

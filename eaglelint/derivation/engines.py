@@ -18,7 +18,9 @@ from eaglelint.project import Source
 MODEL_FOLDERS = {"srt/models": "sglang", "model_executor/models": "vllm", "vllm/models": "vllm"}
 _PACKAGES = {"sglang": re.compile(r"(?:^|/)sglang/srt/"), "vllm": re.compile(r"(?:^|/)vllm/")}
 #: Folders that no model file imports anything of interest from.
-_SKIPPED = frozenset({"__pycache__", ".git", "node_modules", "tests", "test", "docs", "benchmarks", "benchmark", "csrc"})
+_SKIPPED = frozenset(
+    {"__pycache__", ".git", "node_modules", "tests", "test", "docs", "benchmarks", "benchmark", "csrc"}
+)
 _LARGEST = 2_000_000
 _MOST_FILES = 20_000
 _VERSION = re.compile(r"^(?P<name>sglang|vllm)-(?P<version>\d[^-]*?)(?:\.dist-info|-|\.zip|\.tar)", re.IGNORECASE)
@@ -52,7 +54,9 @@ def read(path: str) -> list[EngineSource]:
         if any(any(f"{folder}/" in s.path for folder, e in MODEL_FOLDERS.items() if e == engine) for s in own):
             found.append(EngineSource(engine, _version(engine, [*names, place.name]), own))
     if not found:
-        raise UsageError(f"{path}: no target models of SGLang (srt/models) or vLLM (model_executor/models) are in there")
+        raise UsageError(
+            f"{path}: no target models of SGLang (srt/models) or vLLM (model_executor/models) are in there"
+        )
     return found
 
 

@@ -14,7 +14,7 @@ from eaglelint.analyser.scope import Frame, Spot
 from eaglelint.analyser.values import ListV, Unknown, V
 from eaglelint.analyser.world import World
 from eaglelint.derivation.objects import EngineObjects
-from eaglelint.derivation.tensors import Crash, Dense, fresh, guessed
+from eaglelint.derivation.tensors import Content, Crash, Dense, Term, fresh, guessed
 
 #: Steps that one run of a model may take.
 _FUEL = 3_000_000
@@ -28,6 +28,7 @@ class EngineInterpreter(lenient.Interpreter):
         self.objects = EngineObjects(self)
         self.layer = -1
         self.inside = False
+        self.updates = 0
         self.in_place = False
         self.passed_over: list[Crash] = []
         self.unsure: dict[int, Spot] = {}
@@ -42,6 +43,11 @@ class EngineInterpreter(lenient.Interpreter):
             cst.Raise: EngineInterpreter._raises,
             cst.Assert: EngineInterpreter._asserts,
         }
+
+    def update(self) -> Content:
+        """The next contribution of the layer that is running; the same one when a branch is run both ways."""
+        self.updates += 1
+        return frozenset({(Term("update", self.updates, self.layer), 1)})
 
     def tick(self) -> None:
         """Count one step; raises OutOfFuel when all are used."""
@@ -113,7 +119,7 @@ class EngineInterpreter(lenient.Interpreter):
         """A branch whose condition is not known: both ways, from the same start; what differs is not known after it."""
         self.unsure.setdefault(id(node), frame.scope.spot(node.test))
         before = dict(frame.names)
-        layer, inside = self.layer, self.inside
+        layer, inside, updates = self.layer, self.inside, self.updates
         first = self._way(node.body, frame)
         names = dict(frame.names)
         kept = {key: (thing, undo.contents(thing)) for key, (thing, _) in first.changed.items()}
@@ -121,7 +127,7 @@ class EngineInterpreter(lenient.Interpreter):
             undo.restore(thing, old)
         frame.names.clear()
         frame.names.update(before)
-        self.layer, self.inside = layer, inside
+        self.layer, self.inside, self.updates = layer, inside, updates
         second = self._way(node.orelse, frame)
         self._keep({**second.changed, **first.changed})
         if first.crash is not None and second.crash is not None:

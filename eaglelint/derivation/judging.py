@@ -57,7 +57,10 @@ def judge(seen: Sequence[Seen]) -> Verdict:
         odd = next((s for s in listed if not any(_explains(rule, s) for rule in _RULES)), listed[0])
         got = ", ".join(str(b) for b, _ in odd.states) or odd.crash or "nothing"
         return Verdict(
-            "unknown", default, tensor=tensor, reason=f"no named rule gives {got} for {list(odd.ids or ())} at N = {odd.depth}"
+            "unknown",
+            default,
+            tensor=tensor,
+            reason=f"no named rule gives {got} for {list(odd.ids or ())} at N = {odd.depth}",
         )
     rule = fitting[0]
     return Verdict(

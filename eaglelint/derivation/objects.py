@@ -194,8 +194,9 @@ class EngineObjects(Objects):
             method = self.find(owner.cls, "__getitem__")
             if isinstance(method, FuncV):
                 return self.run.call_function(replace(method, bound=owner), [key], {})
-        if isinstance(owner, Obj | Unknown) and isinstance(key, str):
-            return Unknown(key)
+        if isinstance(owner, Obj | Unknown | External) and isinstance(key, str):
+            given = self.run.world.surrounding(key)
+            return given if given is not MISSING else Unknown(key)
         if isinstance(owner, DictV) and isinstance(key, Unknown) and owner.items:
             kinds = list(owner.items.values())
             if all(isinstance(kind, ClassV) for kind in kinds):

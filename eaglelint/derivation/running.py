@@ -18,7 +18,19 @@ from eaglelint.derivation.callees import callees
 from eaglelint.derivation.execution import EngineInterpreter
 from eaglelint.derivation.objects import linear
 from eaglelint.derivation.surroundings import EngineWorld
-from eaglelint.derivation.tensors import EMPTY, Content, Crash, Dense, Packed, Tokens, made_in, of_sum, plus, states_in, unscaled
+from eaglelint.derivation.tensors import (
+    EMPTY,
+    Content,
+    Crash,
+    Dense,
+    Packed,
+    Tokens,
+    made_in,
+    of_sum,
+    plus,
+    states_in,
+    unscaled,
+)
 from eaglelint.location import Location
 
 SETTERS = {"sglang": "set_eagle3_layers_to_capture", "vllm": "set_aux_hidden_state_layers"}
@@ -95,7 +107,11 @@ class Source:
             return []
         entry = scope.names.get("EntryClass")
         if entry is not None:
-            named = [entry] if isinstance(entry, ClassV) else list(getattr(entry, "items", entry if isinstance(entry, tuple) else ()))
+            named = (
+                [entry]
+                if isinstance(entry, ClassV)
+                else list(getattr(entry, "items", entry if isinstance(entry, tuple) else ()))
+            )
             return [cls for cls in found if cls in named]
         registered = self.world.registry(path)
         own = [cls for cls in found if cls.name in registered] if registered else found

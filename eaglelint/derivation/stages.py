@@ -71,6 +71,9 @@ def play(run: EngineInterpreter, world: EngineWorld, role: str, func: V, site: C
         return Dense(total)
     if role == "snapshot_pair":
         return (state, Dense(total))
+    if role == "merge":
+        others = [v for v in values if isinstance(v, Dense) and v is not state]
+        return Dense(plus(state.content, others[0].content)) if others else state
     if role == "keep":
         return state
     if role == "read":

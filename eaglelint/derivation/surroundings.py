@@ -34,7 +34,18 @@ from eaglelint.analyser.world import World
 from eaglelint.derivation import stages
 from eaglelint.derivation.callees import Callees
 from eaglelint.derivation.objects import EngineObjects, ListOf, Super, bases_outside, is_module, linear
-from eaglelint.derivation.tensors import Content, Crash, Dense, Packed, first_state, fresh, of_sum, plus, states_in
+from eaglelint.derivation.tensors import (
+    EMBEDDING,
+    Content,
+    Crash,
+    Dense,
+    Packed,
+    first_state,
+    fresh,
+    of_sum,
+    plus,
+    states_in,
+)
 from eaglelint.facts import Facts
 
 if TYPE_CHECKING:
@@ -296,7 +307,7 @@ class EngineWorld(World):
         if any(n.endswith("norm") or "layernorm" in n for n in names):
             return self.norm(run, values)
         if any("embed" in n for n in names) and first_state(values) is None and not run.inside and run.layer < 0:
-            return Dense(fresh("embedding", -1))
+            return Dense(EMBEDDING)
         if obj.cls is not None and not is_module(obj.cls):
             method = run.objects.find(obj.cls, "__call__")
             if isinstance(method, FuncV):
@@ -313,7 +324,7 @@ class EngineWorld(World):
             return state if _keeps_name(lowered) else Dense(fresh("guess", run.layer))
         if state is None and not run.inside:
             return Unknown(f"{obj.name}()")
-        return Dense(fresh("update", run.layer))
+        return Dense(run.update())
 
     def _layer(self, run: EngineInterpreter, obj: Obj, number: int, site: CallSite) -> V:
         forward = run.objects.find(obj.cls, "forward") if obj.cls is not None else MISSING
@@ -326,7 +337,7 @@ class EngineWorld(World):
         stream = stream or [v for v in given.values() if isinstance(v, Dense)][:1]
         self.calls_of_layers = {0: site.frame.scope.spot(site.node)}
         self.entry_contents[number] = tuple(s.content for s in stream)
-        run.layer, run.inside = number, True
+        run.layer, run.inside, run.updates = number, True, 0
         try:
             return run.call_function(replace(forward, bound=obj), site.args, site.kwargs)
         finally:

@@ -51,6 +51,10 @@ def fresh(kind: str, layer: int, inner: Any = None) -> Content:
     return frozenset({(Term(kind, next(_serial), layer, inner), 1)})
 
 
+#: The embedding output: the same term wherever it is looked up.
+EMBEDDING: Content = frozenset({(Term("embedding", 0, -1), 1)})
+
+
 def of_sum(kind: str, content: Content, layer: int) -> Content:
     """The term made by a function of a whole sum (its norm, its mean); the same for the same sum."""
     return frozenset({(Term(kind, 0, layer if kind == "mean" else 0, content), 1)})
@@ -137,7 +141,9 @@ class Dense(Special):
             return 2
         if name in ("data", "T", "mT"):
             return self
-        if name in ("dtype", "device", "is_cuda", "layout", "grad", "requires_grad", "type"):
+        if name == "is_cuda":
+            return False  # fused kernels are left aside: the plain path says what they compute
+        if name in ("dtype", "device", "layout", "grad", "requires_grad", "type"):
             return Unknown(name)
         if name.startswith("_"):
             return Unknown(name)
@@ -168,9 +174,9 @@ class Dense(Special):
             return Dense(plus(self.content, fresh("guess", run.layer)))
         if op in ("Multiply", "Divide"):
             if isinstance(other, Dense):
-                return Dense(fresh("update", run.layer))
+                return Dense(run.update())
             return Dense(scaled(self.content, run.layer))
-        return Dense(fresh("update", run.layer))
+        return Dense(run.update())
 
     def in_place(self, run: Any, op: str, other: V) -> V:
         """`x += y` and the like change the memory."""
