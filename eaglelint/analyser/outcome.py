@@ -17,6 +17,8 @@ from eaglelint.location import Location
 
 #: Words of which one stands in code that has to do with drafters and their training data.
 _RELATED = ("eagle", "draft", "aux", "verifier", "specul", "capture", "dump", "dflash", "dspark", "teacher")
+#: Words of which one stands in code that feeds a drafter.
+_DRAFTING = ("eagle", "draft", "specul", "verifier", "aux_hidden", "dflash", "dspark")
 _RUNTIME = re.compile(r"bench|accept|runtime|runner|infer|serv|decod|speculat|demo|eval", re.IGNORECASE)
 _TRAINING = re.compile(
     r"train|data|feature|collect|dump|extract|sample|batch|loss|distil|online|cache|fit|gather", re.IGNORECASE
@@ -60,6 +62,11 @@ def _depth(parts: tuple[Tensor, ...], run_depth: int) -> int:
 def related(scope: ModuleScope) -> bool:
     """Whether code speaks of drafters or their data at all."""
     return scope.mentions(*_RELATED) or any(word in scope.path.lower() for word in _RELATED)
+
+
+def drafting(scope: ModuleScope) -> bool:
+    """Whether code speaks of drafters themselves: many features of a model are taken for other ends as well."""
+    return scope.mentions(*_DRAFTING) or any(word in scope.path.lower() for word in _DRAFTING)
 
 
 def _related(runs: list[tuple[int, Recorder]], scope: ModuleScope, steps: Iterable[Step]) -> bool:
@@ -164,7 +171,8 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
                 preset=joined.chosen,
             )
         yield from _dropped(joined, where)
-        yield from _early(joined, where)
+        if not any(("all-layers-concatenated", where) in recorder.flaws for _, recorder in runs):
+            yield from _early(joined, where)
 
 
 def by_depth(table: dict[int, tuple[Tensor, ...]]) -> ByDepth:
@@ -191,17 +199,19 @@ def _dropped(joined: Joined, where: Location) -> Iterator[Defect]:
 
 
 def _early(joined: Joined, where: Location) -> Iterator[Defect]:
-    """The first entries of a stock model's hidden_states as auxiliary states."""
+    """The first entries of a stock model's hidden_states, or as good as all of them, as auxiliary states."""
     model = joined.parts[0].model
-    if model is None or not model.stock or model.framework != "hf":
+    if model is None or not model.stock or model.framework != "hf" or not drafting(joined.scope):
         return
-    if [part.state.boundary for part in joined.parts] == list(range(len(joined.parts))) and 1 < len(joined.parts) < 9:
-        yield Defect(
-            "early-layers-captured",
-            where,
-            {"boundaries": [p.state.boundary for p in joined.parts]},
-            trace(joined.parts),
-        )
+    boundaries = [part.state.boundary for part in joined.parts]
+    if boundaries == list(range(len(boundaries))) and 1 < len(boundaries) < 9:
+        yield Defect("early-layers-captured", where, {"boundaries": boundaries}, trace(joined.parts))
+    elif len(boundaries) >= max(9, joined.parts[0].depth) and _consecutive(boundaries):
+        yield Defect("all-layers-concatenated", where, {"states": len(boundaries)}, trace(joined.parts))
+
+
+def _consecutive(boundaries: list[int]) -> bool:
+    return boundaries == list(range(boundaries[0], boundaries[-1] + 1))
 
 
 # ---- captures ------------------------------------------------------------------------------------------------------
@@ -282,7 +292,8 @@ def _flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
             counts[key] = counts.get(key, 0) + 1
             first.setdefault(key, flaw)
     for key, flaw in first.items():
-        if counts[key] == len(runs) and flaw.kind != "index-out-of-range" and related(flaw.scope):
+        whole = flaw.kind == "all-layers-concatenated" and not drafting(flaw.scope)
+        if counts[key] == len(runs) and flaw.kind != "index-out-of-range" and related(flaw.scope) and not whole:
             yield Defect(flaw.kind, flaw.where, flaw.details, flaw.related)
     yield from _unreachable(runs)
     yield from _mixed(runs)
@@ -323,8 +334,10 @@ def _mixed(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
                 seen.add(id(first.container))
                 pairs = [(min(t.offsets), next(iter(t.offsets.values())), t) for t in (first, second)]
                 details = {"ids": list(first.ids), "offsets": [offset for offset, _, _ in pairs]}
-                steps = [Step(where, f"id i is boundary i{f' + {offset}' if offset else ''} here")
-                         for offset, where, _ in pairs]
+                steps = [
+                    Step(where, f"id i is boundary i{f' + {offset}' if offset else ''} here")
+                    for offset, where, _ in pairs
+                ]
                 yield Defect("capture-before-after-mixed", second.where, details, tuple(steps))
 
 
@@ -341,8 +354,9 @@ def _inert(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
         waiting = [(place, flag) for place, (flag, other) in recorder.skipped.items() if other.path == scope.path]
         if waiting and not isinstance(value, bool):
             place, flag = waiting[0]
-            yield Defect("inert-capture", where, {"written": name, "read": flag},
-                         (Step(place, f"the capture waits for {flag}"),))
+            yield Defect(
+                "inert-capture", where, {"written": name, "read": flag}, (Step(place, f"the capture waits for {flag}"),)
+            )
 
 
 def _norms(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
@@ -352,12 +366,22 @@ def _norms(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
     recorder = runs[0][1]
     for (where, _), (state, scope) in recorder.heads.items():
         if state.state.boundary == state.depth and not state.state.normed and _related(runs, scope, state.trace):
-            yield Defect("final-state-norm-mismatch", where, {"consumed": "normed", "stored": "un-normed"}, state.trace,
-                         "likely" if state.by_name else "proven")
+            yield Defect(
+                "final-state-norm-mismatch",
+                where,
+                {"consumed": "normed", "stored": "un-normed"},
+                state.trace,
+                "likely" if state.by_name else "proven",
+            )
     for where, (state, scope) in recorder.again.items():
         if _related(runs, scope, state.trace) and state.trace:
-            yield Defect("final-state-norm-mismatch", where, {"consumed": "un-normed", "stored": "normed"}, state.trace,
-                         "likely" if state.by_name else "proven")
+            yield Defect(
+                "final-state-norm-mismatch",
+                where,
+                {"consumed": "un-normed", "stored": "normed"},
+                state.trace,
+                "likely" if state.by_name else "proven",
+            )
 
 
 def _casts(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:

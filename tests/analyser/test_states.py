@@ -60,6 +60,35 @@ def test_the_whole_tuple_of_a_stock_model_is_told(tmp_path: Path) -> None:
     assert list(defects(facts)) == ["all-layers-concatenated"]
 
 
+@pytest.mark.parametrize("whole", ["list(hs)", "[h for h in hs]", "hs[1:]"])
+def test_as_good_as_the_whole_tuple_in_another_form(tmp_path: Path, whole: str):
+    code = f"""
+        import torch
+        from transformers import AutoModelForCausalLM
+
+        model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
+
+        def features(batch):
+            hs = model(**batch, output_hidden_states=True).hidden_states
+            return torch.cat({whole}, dim=-1)
+    """
+    assert list(defects(facts_of(tmp_path, {"eagle3_dump.py": code}))) == ["all-layers-concatenated"]
+
+
+def test_all_layers_for_a_probe_are_nobodys_business(tmp_path: Path):
+    code = """
+        import torch
+        from transformers import AutoModelForCausalLM
+
+        teacher = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
+
+        def probe_inputs(batch):
+            hs = teacher(**batch, output_hidden_states=True).hidden_states
+            return torch.cat(hs, dim=-1), torch.cat([hs[0], hs[1], hs[2]], dim=-1)
+    """
+    assert not defects(facts_of(tmp_path, {"probe.py": code}))
+
+
 HOOKS = """
 # hooks for the EAGLE-3 head
 import torch
