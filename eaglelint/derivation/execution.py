@@ -14,7 +14,7 @@ from eaglelint.analyser.scope import Frame, Spot
 from eaglelint.analyser.values import ListV, Unknown, V
 from eaglelint.analyser.world import World
 from eaglelint.derivation.objects import EngineObjects
-from eaglelint.derivation.tensors import Content, Crash, Dense, Term, fresh, guessed
+from eaglelint.derivation.tensors import Content, Crash, Dense, Term, fresh, guessed, unscaled
 
 #: Steps that one run of a model may take.
 _FUEL = 3_000_000
@@ -215,6 +215,8 @@ def agreed(one: V, other: V, why: Unknown) -> V:
             return one
         if guessed(one.content) != guessed(other.content):
             return other if guessed(one.content) else one
+        if unscaled(one.content, -2) == unscaled(other.content, -2):
+            return one  # the same state but for a factor
         return why
     if isinstance(one, Dense) or isinstance(other, Dense):
         state, rest = (one, other) if isinstance(one, Dense) else (other, one)

@@ -218,9 +218,34 @@ class EngineWorld(World):
             return tuple(states) if len(states) == 2 else Unknown("pair")
         if role == "range":
             return (0, values[0])
+        if role == "language_model":
+            return self._language_model(run, getattr(func, "bound", None))
+        if role == "registered":
+            return self._registered_model(run, site)
         if role in ("layers", "layers_first", "layers_only"):
             return self._layers(run, role, site)
         return stages.play(run, self, role, func, site)
+
+    def _language_model(self, run: EngineInterpreter, obj: V) -> V:
+        """The decoder that a multimodal model keeps under one of the usual names."""
+        if isinstance(obj, Obj) and obj.cls is not None:
+            for name in ("language_model", "llm", "thinker", "model"):
+                found = run.objects.member(obj, name, None)
+                if isinstance(found, Obj):
+                    return found
+        return Unknown("language model")
+
+    def _registered_model(self, run: EngineInterpreter, site: CallSite) -> V:
+        """An instance of the class that the registry names for the architectures of the call."""
+        names = calls.iterate(run, site.kwargs.get("architectures")) or []
+        path = site.frame.scope.path.rpartition("/")[0]
+        for name in names:
+            module = self.registry(path).get(name) if isinstance(name, str) else None
+            scope = self.load(run, f"{path}/{module}.py") if module else None
+            cls = scope.names.get(name) if scope is not None else None
+            if isinstance(cls, ClassV):
+                return self._instance(run, cls, CallSite([], {"vllm_config": self.config}, site.node, site.frame))
+        return Unknown("the language model is chosen by the config")
 
     def _layers(self, run: EngineInterpreter, role: str, site: CallSite) -> V:
         number = site.get(0, "num_hidden_layers")
