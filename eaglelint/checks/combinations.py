@@ -1,0 +1,205 @@
+"""EGL306 and EGL307: what a release refuses, ignores or gets wrong together, and targets that it can not draft for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from eaglelint.checks import wording
+from eaglelint.checks.launching import Served, finding, integer, judge, only_captures, served, spelled, text
+from eaglelint.checks.registry import check
+from eaglelint.conventions.arguments import Condition, Constraint
+from eaglelint.facts import Argument, Confidence, Launch, Step
+from eaglelint.findings import Finding, Fix, Severity
+from eaglelint.linking.methods import method
+from eaglelint.linking.records import Serving, title
+from eaglelint.location import Location
+from eaglelint.pipeline import Pipeline
+
+_DRAFT_TP = "speculative_config.draft_tensor_parallel_size"
+
+
+@check("EGL306", "EGL307")
+def refused_together(pipeline: Pipeline) -> Iterator[Finding]:
+    """One finding for each combination of arguments of a launch that the table of constraints names."""
+    seen: set[tuple[Location, str]] = set()
+    for one in served(pipeline):
+        if only_captures(one.launch):
+            continue
+        for constraint in one.arguments.constraints:
+            key = (one.launch.where, constraint.points_at or constraint.id)
+            if key in seen or not _holds(one, constraint):
+                continue
+            judged = judge(one, partial(_within, constraint))
+            if judged is None:
+                continue
+            seen.add(key)
+            given = [one.launch.get(condition.argument) for condition in constraint.when]
+            point = one.launch.get(constraint.points_at) or next((a for a in given if a is not None), None)
+            target = one.server.target
+            assumed = target.assumed if target is not None and constraint.architectures else ""
+            yield finding(
+                constraint.rule,
+                judged,
+                _filled(constraint.effect, one.launch),
+                point.where if point is not None else one.launch.where,
+                given=(*given, method(one.launch).argument if constraint.methods else None),
+                doubts=(assumed,),
+                severity="warning" if constraint.severity == "warning" else "error",
+                cure=_filled(constraint.cure, one.launch),
+                defect=f"{constraint.rule} {constraint.id}",
+            )
+
+
+def _within(constraint: Constraint, release: str) -> bool | None:
+    return True if constraint.span.covers(release) else None
+
+
+def _holds(one: Served, constraint: Constraint) -> bool:
+    """Whether a launch surely is what a constraint speaks of; what is not known does not count."""
+    launch = one.launch
+    if constraint.methods:
+        written = text(method(launch).argument)
+        if written is None or written.lower() not in [name.lower() for name in constraint.methods]:
+            return False
+    target = one.server.target
+    if constraint.architectures and not (target and set(target.architectures) & set(constraint.architectures)):
+        return False
+    set_to = {name: value for name, value in launch.environment if value.known}
+    for name, values in constraint.environment.items():
+        if name not in set_to or str(set_to[name].value).lower() not in values:
+            return False
+    if any(_true(launch, condition) is not False for condition in constraint.unless):
+        return False
+    return all(_true(launch, condition) for condition in constraint.when)
+
+
+def _true(launch: Launch, condition: Condition) -> bool | None:
+    """Whether a condition holds; None when that is not known."""
+    argument = launch.get(condition.argument)
+    if condition.given is not None:
+        on = argument is not None and not (argument.value.known and argument.value.value in (False, "False", "false"))
+        return on == condition.given if on or launch.complete else None
+    if argument is None:
+        if not launch.complete or condition.default is None:
+            return None
+        value = str(condition.default)
+    elif not argument.value.known:
+        return None
+    else:
+        value = str(argument.value.value)
+    if condition.above is not None:
+        number = integer(argument) if argument is not None else int(value)
+        return number > condition.above if number is not None else None
+    if condition.one_of:
+        return value in condition.one_of
+    return value not in condition.none_of
+
+
+def _filled(template: str, launch: Launch) -> str:
+    """A text with the values of the arguments that it names in braces, and their spelling as `{--page_size}`."""
+    for argument in launch.arguments:
+        template = template.replace(f"{{{argument.name}}}", str(argument.value.value))
+        template = template.replace(f"{{--{argument.name}}}", argument.spelling)
+    while "{--" in template:
+        before, _, rest = template.partition("{--")
+        name, _, after = rest.partition("}")
+        template = before + spelled(launch, name) + after
+    return template
+
+
+@check("EGL306")
+def draft_tensor_parallel(pipeline: Pipeline) -> Iterator[Finding]:
+    """vLLM takes 1 or the target's size for the draft, and ignores it for EAGLE heads."""
+    seen: set[Location] = set()
+    for one in served(pipeline, "vllm"):
+        argument = one.launch.get(_DRAFT_TP)
+        size, target = integer(argument), _tensor_parallel(one.launch)
+        kind = method(one.launch).kind
+        if argument is None or size is None or target is None or size == target or argument.where in seen:
+            continue
+        judged = judge(one, partial(_always))
+        if judged is None or only_captures(one.launch):
+            continue
+        given = (argument, one.launch.get("tensor_parallel_size"))
+        severity: Severity = "error"
+        if size != 1:
+            message = f"{argument.spelling} {size} is refused by {{name}}: it must be 1 or the target's {target}"
+        elif kind in ("eagle3", "eagle"):
+            severity = "warning"
+            message = f"{argument.spelling} 1 is ignored by {{name}} for EAGLE heads, which run on all {target} ranks"
+        else:
+            continue
+        seen.add(argument.where)
+        cure = f"leave it out, or write {target}"
+        yield finding("EGL306", judged, message, argument.where, given=given, severity=severity, cure=cure)
+
+
+def _always(release: str) -> bool | None:
+    return True
+
+
+def _tensor_parallel(launch: Launch) -> int | None:
+    """The target's tensor parallel size; None when it is not known."""
+    argument = launch.get("tensor_parallel_size")
+    if argument is None:
+        return 1 if launch.complete else None
+    return integer(argument)
+
+
+@check("EGL307")
+def target_not_supported(pipeline: Pipeline) -> Iterator[Finding]:
+    """A target for which the release captures no states at all. One finding a launch."""
+    launches: dict[Location, list[Serving]] = {}
+    for serving in pipeline.servings:
+        if serving.launch is not None and method(serving.launch).kind == "eagle3" and not only_captures(serving.launch):
+            launches.setdefault(serving.launch.where, []).append(serving)
+    for group in launches.values():
+        refused = [serving for serving in group if serving.reading.status == "unsupported"]
+        if refused and refused[0].target is not None and refused[0].target.architectures:
+            found = _unsupported(refused, group)
+            if found is not None:
+                yield found
+
+
+def _unsupported(refused: Sequence[Serving], every: Sequence[Serving]) -> Finding | None:
+    first = refused[0]
+    launch, target = first.launch, first.target
+    assert launch is not None
+    assert target is not None
+    certain = len(refused) == len(every)
+    if not certain and not first.release.bounded and refused[-1] is not every[-1]:
+        return None
+    argument: Argument | None = method(launch).argument
+    names = wording.listed(dict.fromkeys(serving.name for serving in refused))
+    why = next((defect.effect for serving in refused for defect in serving.reading.defects if defect.effect), "")
+    kinds = ", ".join(target.architectures)
+    message = f"{names} can not draft for {target.name} ({kinds}) with an EAGLE-3 head: " + (
+        why or "its class has no way to capture auxiliary states"
+    )
+    doubts = [r for s in refused for r in (s.assumed, s.release.assumed, target.assumed) if r]
+    severity: Severity = "warning" if doubts or not certain else "error"
+    confidence: Confidence = "possible" if not certain else "likely" if doubts else "proven"
+    if doubts:
+        message += f" (assumed: {wording.listed(doubts)})"
+    related = [Step(launch.where, "the server is started here")]
+    if first.release.where is not None:
+        related.append(Step(first.release.where, f"{first.name} comes from here"))
+    if target.where is not None:
+        related.append(Step(target.where, "the target"))
+    return Finding(
+        rule="EGL307",
+        severity=severity,
+        message=message,
+        where=argument.where if argument is not None else launch.where,
+        confidence=confidence,
+        related=wording.unique(related),
+        fix=_later(first),
+        defect=("unsupported", str(launch.where)),
+    )
+
+
+def _later(serving: Serving) -> Fix | None:
+    """The first newer release that captures for this target."""
+    later = [reading for reading in wording.later_readings(serving) if reading.rule != "ignored"]
+    return Fix(f"{title(serving.engine)} {later[0].first} is the first release that can") if later else None
