@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from eaglelint.boundary import evaluate, show, show_ids
 from eaglelint.checks import wording
+from eaglelint.checks.auxiliary import last_state_alone
+from eaglelint.checks.heads import foreign
 from eaglelint.checks.judging import Case, Verdict, cases, reasons, strength
 from eaglelint.checks.registry import check
 from eaglelint.facts import LayerIds
@@ -24,13 +26,25 @@ _SHARED_DEFAULT = "2, N // 2, N - 3"
 @check("EGL202")
 def aux_layers_undeclared(pipeline: Pipeline) -> Iterator[Finding]:
     """An EAGLE-3 head declares no ids, so that each engine guesses. One finding a head."""
-    if not is_judged(pipeline) or pipeline.id_lists or not pipeline.declared:
+    if not is_judged(pipeline) or not pipeline.declared or last_state_alone(pipeline):
         return
-    guessing = [serving for serving in pipeline.servings if serving.ids is None]
+    if any(ids.ids or not _counts_as_none(pipeline, ids) for ids in pipeline.id_lists):
+        return
+    guessing = [
+        serving
+        for serving in pipeline.servings
+        if (serving.ids is None or not serving.ids.ids) and not foreign(pipeline, serving)
+    ]
     every = [case for case in cases(guessing, pipeline.evidence.best) if case.verdicts]
     if pipeline.servings and not every:
         return
     yield from _undeclared(pipeline, every)
+
+
+def _counts_as_none(pipeline: Pipeline, ids: LayerIds) -> bool:
+    """Whether an empty list is the same as none to every engine in use."""
+    readers = [s.reading for s in pipeline.servings if s.ids is not None and s.ids.where == ids.where]
+    return bool(pipeline.servings) and all(reading.empty_is_default for reading in readers)
 
 
 def _undeclared(pipeline: Pipeline, every: list[Case]) -> Iterator[Finding]:
@@ -137,7 +151,7 @@ def _defect(pipeline: Pipeline) -> tuple[str, ...]:
 @check("EGL203")
 def degenerate_layer_ids(pipeline: Pipeline) -> Iterator[Finding]:
     """Ids that no list of captured states can come from. One finding a list."""
-    if not is_judged(pipeline):
+    if not is_judged(pipeline) or last_state_alone(pipeline):
         return
     lists = {ids.where: ids for ids in pipeline.id_lists}
     lists.update({serving.ids.where: serving.ids for serving in pipeline.servings if serving.ids is not None})
@@ -153,6 +167,8 @@ def _degenerate(pipeline: Pipeline, ids: LayerIds) -> Iterator[Finding]:
         return
     readers = [s for s in pipeline.servings if s.ids is not None and s.ids.where == ids.where and not s.off]
     problems: list[str] = []
+    if not values and _counts_as_none(pipeline, ids):
+        return
     if not values:
         problems.append("the list of layer ids is empty")
     twice = [value for value, count in Counter(values).items() if count > 1]

@@ -7,7 +7,9 @@ from typing import Literal, NamedTuple
 
 from eaglelint.boundary import show, show_ids
 from eaglelint.checks import wording
+from eaglelint.checks.auxiliary import last_state_alone
 from eaglelint.checks.config import is_judged
+from eaglelint.checks.heads import foreign
 from eaglelint.checks.judging import judge, reasons, strength
 from eaglelint.checks.meanings import Meaning, meanings
 from eaglelint.checks.registry import check
@@ -34,10 +36,11 @@ class Unread(NamedTuple):
 @check("EGL204")
 def key_not_read(pipeline: Pipeline) -> Iterator[Finding]:
     """One finding for each list that some engine in use does not read."""
-    if not is_judged(pipeline):
+    if not is_judged(pipeline) or last_state_alone(pipeline):
         return
-    silent = [s for s in pipeline.servings if s.ids is None and s.unread and not s.off and s.reading.status == "ok"]
-    for ids in pipeline.id_lists:
+    unread = [s for s in pipeline.servings if s.ids is None and s.unread and not s.off and s.reading.status == "ok"]
+    silent = [serving for serving in unread if not foreign(pipeline, serving)]
+    for ids in (ids for ids in pipeline.id_lists if ids.ids):
         servers: dict[tuple[object, object], list[Unread]] = {}
         for serving in silent:
             if serving.unread[0] == ids and not _read_elsewhere(pipeline, serving):

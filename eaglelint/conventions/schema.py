@@ -245,12 +245,17 @@ class ConventionFile(RootModel[EngineFile | TrainerFile]):
 
 def text() -> str:
     """The JSON Schema of a convention file, as it stands in `schemas/convention.schema.json`."""
+    return schema_text(ConventionFile, "convention", "A convention file of eaglelint")
+
+
+def schema_text(model: type[BaseModel], name: str, title: str) -> str:
+    """The text of the JSON Schema of a kind of data file."""
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:eaglelint:schema:convention",
-        "title": "A convention file of eaglelint",
+        "$id": f"urn:eaglelint:schema:{name}",
+        "title": title,
     }
-    schema: dict[str, Any] = _untitled(ConventionFile.model_json_schema())
+    schema: dict[str, Any] = _untitled(model.model_json_schema())
     return json.dumps({**head, **schema}, indent=2) + "\n"
 
 
