@@ -12,7 +12,7 @@ from eaglelint.analyser.operations import with_state
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import ModuleScope, module_frame
 from eaglelint.analyser.sources import Code
-from eaglelint.analyser.target_values import ModelV
+from eaglelint.analyser.target_values import ModelV, holds_states
 from eaglelint.analyser.values import ClassV, Deferred, FileText, FuncV, Index, Obj, Saved, SourceStr, Tensor, V
 from eaglelint.analyser.world import World
 from eaglelint.facts import Facts
@@ -39,16 +39,18 @@ def run_project(code: Code, facts: Facts, embedded: list[list[MappedText]], dept
         recorder = Recorder()
         run = Interpreter(world, recorder, depth)
         _execute(run, world, embedded)
-        settled = _signature(world.saves) == _signature(saves) and set(hints) == set(recorder.returns)
+        settled = not world.learned(recorder) and (not world.loads or _signature(world.saves) == _signature(saves))
         saves, hints = world.saves, recorder.returns
         if settled:
             break
+        world.forget()
     recorder.scopes = {scope.path: scope for scope in (*world.loose, *world.scopes.values())}
     return recorder, world
 
 
 def _signature(saves: list[Saved]) -> list[tuple[Any, ...]]:
-    return [(s.path, s.format, s.script, shape(s.value)) for s in saves]
+    """What readers of hidden states would see of the files; others may change without end."""
+    return [(s.path, s.format, s.script, shape(s.value)) for s in saves if holds_states(s.value) or s.format == "json"]
 
 
 def _execute(run: Interpreter, world: World, embedded: list[list[MappedText]]) -> None:
