@@ -168,6 +168,7 @@ def load_handle(format: str) -> Callable[[Interpreter, CallSite], V]:
 
 def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
     """What a file holds, by what the project's code writes to files whose names fit."""
+    run.world.loads = True
     text = path_of(path)
     found = [s for s in run.world.known_saves if s.format == format and fits(text, s.path)]
     exact = [s for s in found if _literal(text) and _literal(s.path)]
@@ -186,6 +187,7 @@ def listed(run: Interpreter, files: Files) -> ListV | None:
 
     None when a name is not known, as that of a file for each sample, or when there is only one.
     """
+    run.world.loads = True
     paths: list[str] = []
     for saved in run.world.known_saves:
         if fits(files.path, saved.path) and holds_states(saved.value):

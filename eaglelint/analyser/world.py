@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from eaglelint.analyser.recorder import Recorder
 
 
+#: Modules of a run from which on it is worth looking for what it left in memory.
+_MANY_SCOPES = 40
+
+
 class World:
     """The surroundings of one run. `known_saves` are the files that the run before wrote."""
 
@@ -57,6 +62,8 @@ class World:
         self.loose: list[ModuleScope] = []
         self.set_here: dict[str, V] = {}
         self.hints: dict[str, dict[str, V]] = {}
+        self.asked: set[tuple[str, str]] = set()
+        self.loads = False
         self._loading: set[str] = set()
 
     # ---- calls ---------------------------------------------------------------------------------------------------
@@ -143,6 +150,7 @@ class World:
 
     def by_key(self, key: str, owner: V) -> V:
         """An entry of something unknown: the state that the project saves under this key, when only one is."""
+        self.loads = True
         found = [v for saved in self.known_saves for v in [_entry(saved.value, key)] if isinstance(v, Tensor)]
         if found and len({v.state for v in found}) == 1:
             return replace(found[0], by_name=True)
@@ -278,6 +286,8 @@ class World:
             scope.names.clear()
             scope.functions.clear()
             scope.classes.clear()
+        if len(self.scopes) > _MANY_SCOPES:
+            gc.collect()  # frames and functions hold each other
 
     def depth_matters(self, recorder: Recorder) -> bool:
         """Whether anything of interest belongs to a model whose N is not known, so that other depths must be tried."""
@@ -304,7 +314,14 @@ class World:
         """What another function of the same module returns under the name of this parameter."""
         if func is None:
             return MISSING
+        self.asked.add((func.scope.path, name))
         return self.hints.get(func.scope.path, {}).get(name, MISSING)
+
+    def learned(self, recorder: Recorder) -> bool:
+        """Whether a parameter that was asked for without success would get a value in another run."""
+        return any(
+            (name in self.hints.get(path, {})) != (name in recorder.returns.get(path, {})) for path, name in self.asked
+        )
 
 
 def _entry(value: V, key: str) -> V:
