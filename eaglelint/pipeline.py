@@ -95,6 +95,7 @@ class Pipeline:
 
 def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
     """One pipeline for each drafter of the project, and one without a drafter for the code that belongs to none."""
+    facts = replace(facts, launches=options.applied(facts.launches))
     every = heads.find(facts, settings)
     extractions = extraction.find(facts, settings)
     facts = replace(facts, captures=(*facts.captures, *extraction.captures(facts, extractions)))
