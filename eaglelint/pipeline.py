@@ -24,7 +24,18 @@ from eaglelint.facts import (
     ScriptRun,
     Unresolved,
 )
-from eaglelint.linking import checkpoints, evidence, extraction, heads, releases, serving, targets, told, training
+from eaglelint.linking import (
+    checkpoints,
+    evidence,
+    extraction,
+    heads,
+    options,
+    releases,
+    serving,
+    targets,
+    told,
+    training,
+)
 from eaglelint.linking.checkpoints import Checkpoint
 from eaglelint.linking.heads import Head
 from eaglelint.linking.recipes import Told
