@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Convert layer ids through the boundaries that they stand for.
 
-    IDS are numbers with commas between them, `2,30,58` or `[2, 30, 58]`, or `default` for what is captured without
-    any. A READER is an engine or trainer with or without a release (`sglang@0.5.10`, `vllm`, `modelopt:vllm_dump`),
+    IDS are numbers with commas between them, `2,30,58` or `[-1, 5]`, or `default` for what is captured without any. A
+    READER is an engine or trainer with or without a release (`sglang@0.5.10`, `vllm`, `modelopt:vllm_dump`),
     `boundaries`, or `hf` for indices of hidden_states. Where the release or the target is left open, every reading is
     listed. The exit status is 1 when no conversion exists, and 2 when the call is wrong.
     """
@@ -115,8 +115,8 @@ def _to(answer: Answer) -> Iterator[str]:
     from eaglelint.boundary import show_ids
     from eaglelint.reference.words import listed
 
-    way = answer.ways[0]
-    yield f"  to {answer.name}: {way.rule}"
+    way, rules = answer.ways[0], {other.rule for other in answer.ways}
+    yield f"  to {answer.name}" + (f": {way.rule}" if len(rules) == 1 else ", by each of its rules:")
     if answer.written.ids is None:
         yield f"    impossible: {answer.written.reason}"
     elif not answer.written.ids:
@@ -163,7 +163,7 @@ def _json(found: Sequence[Conversion], about: Subject) -> dict[str, Any]:
 def _reader(name: str, ways: Sequence[Way], notes: Sequence[str]) -> dict[str, Any]:
     return {
         "reader": name,
-        "rule": ways[0].rule,
+        "rules": list(dict.fromkeys(way.rule for way in ways)),
         "places": list(ways[0].places),
         "notes": list(_notes(notes, ways)),
     }

@@ -24,10 +24,13 @@ def command(name: str | None, engine: str | None, format_: str) -> None:
     """
     import json
 
+    from eaglelint.errors import UsageError
     from eaglelint.reference.asking import ask
     from eaglelint.reference.drafters import every, find
 
     asked = ask(engine) if engine is not None else None
+    if asked is not None and asked.engine is None:
+        raise UsageError(f"{asked.name} is a trainer, no engine")
     if name is not None:
         drafter = find(name)
         if format_ == "json":

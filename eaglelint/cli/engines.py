@@ -98,12 +98,11 @@ def _target_lines(rows: Sequence[dict[str, object]], about: Subject) -> Iterator
     yield f"for {about.words}"
     for row in rows:
         runner = f" ({row['runner']})" if row["runner"] else ""
-        if row["status"] != "ok":
-            yield f"  {row['engine']} {row['release']}{runner}: {row['status']}"
-            continue
+        name = f"{row['engine']} {row['release']}".rstrip() + runner
         default = row["default"]
         words = f"; default {show(default)}" if isinstance(default, list) else ""
-        yield f"  {row['engine']} {row['release']}{runner}: {row['rule']}{words}"
+        served = f"{row['rule']}{words}" if row["status"] == "ok" else f"can not serve it ({row['status']})"
+        yield f"  {name}: {served}"
 
 
 # ---- JSON ------------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def _answers(states: Sequence[State], every: Sequence[Way], subject: Subject) ->
     groups: dict[tuple[object, ...], list[tuple[Way, Written]]] = {}
     for way in every:
         written = way.write(states, subject.depth)
-        groups.setdefault((way.rule, way.places, written), []).append((way, written))
+        groups.setdefault((way.family, way.places, way.notes, written), []).append((way, written))
     found = []
     for group in groups.values():
         mine = tuple(way for way, _ in group)

@@ -48,6 +48,26 @@ EVIDENCE = {
     "issue_thread": "public threads",
     "list": "a list that names it",
 }
+#: On what the meaning of the ids rests.
+BASES = {
+    "card": "because the card says so",
+    "contains_n": "because the ids contain N",
+    "copy": "because they were copied from another drafter",
+    "default_of_boundary_style": "because they are the default, written as boundaries",
+    "default_of_output_style": "because they are the default, written as outputs of layers",
+    "engine_document": "because an engine's documentation says so",
+    "engine_rule": "by the rule of the engine that it was made for",
+    "engine_test": "because an engine tests it so",
+    "format_rule": "by the rule of its format",
+    "last_layers": "because they are the last layers",
+    "not_a_default": "though they are no default of any convention",
+    "same_as_sibling": "as those of its sibling",
+    "trainer_rule": "by the rule of its trainer",
+    "trainer_rule_list_not_read": "by the rule of its trainer; the list was not read",
+    "trainer_rule_unconfirmed": "by the rule of its trainer, not confirmed",
+    "training_config": "by the config that it was trained with",
+    "two_lists_agree": "because two lists agree",
+}
 _ALGORITHMS = {"eagle3": "EAGLE-3", "eagle3.1": "EAGLE-3.1", "eagle": "EAGLE", "peagle": "P-EAGLE", "dflash": "DFlash",
                "dflash2": "DFlash 2", "dspark": "DSpark"}  # fmt: skip
 
@@ -227,7 +247,7 @@ def card(drafter: KnownDrafter) -> Iterator[tuple[str, str]]:
     yield "ids", f"{declared}{PLACES.get(drafter.ids_place, drafter.ids_place)}{keys}"
     yield "meaning", CONVENTIONS[drafter.convention]
     yield "trained on", trained_words(drafter)
-    basis = f", by {drafter.basis.replace('_', ' ')}" if drafter.basis else ""
+    basis = f", {BASES.get(drafter.basis, drafter.basis.replace('_', ' '))}" if drafter.basis else ""
     sure = "established" if drafter.established else "not established: no proof of an error"
     yield "how sure", f"{sure}; from {EVIDENCE.get(drafter.evidence, drafter.evidence)}{basis}"
     if drafter.geometry:

@@ -132,12 +132,8 @@ def _write(reading: Reading, key: str, states: Sequence[State], depth: int | Non
         return Written(None, problem)
     default = reading.defaults(depth)
     boundaries = [state.boundary for state in states]
-    last = reading.rule == "plus_one_minus_one_is_last"
-    normed = [state for state in states if state.normed]
-    if normed and not (last and reading.arguments and len(states) == 1):
-        return Written(None, "it captures the residual stream, and the last state after the final norm is none of it")
-    if normed:
-        return Written((-1,))
+    if any(state.normed for state in states):
+        return _with_last(reading, key, states, depth)
     if reading.rule == "ignored" or not (reading.keys or reading.arguments):
         if default is None:
             return Written(None, "it reads no ids, and its default depends on N: give --target or --depth")
@@ -166,6 +162,15 @@ def _write(reading: Reading, key: str, states: Sequence[State], depth: int | Non
     if default is not None and list(default) == boundaries:
         notes.insert(0, "these are its default: without ids it captures the same")
     return Written(ids, "", tuple(notes))
+
+
+def _with_last(reading: Reading, key: str, states: Sequence[State], depth: int | None) -> Written:
+    """The ids for states of which one is the last after the final norm: few engines have one, and it comes last."""
+    others = [state for state in states if not state.normed]
+    if reading.rule != "plus_one_minus_one_is_last" or not reading.arguments or states[-1] in others:
+        return Written(None, "it captures the residual stream, and the last state after the final norm is none of it")
+    before = _write(reading, key, others, depth) if others else Written(())
+    return Written((*before.ids, -1)) if before.ids is not None else before
 
 
 def _verb(fate: str) -> str:

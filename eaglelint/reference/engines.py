@@ -123,7 +123,7 @@ def _ids(table: Engine, asked: Asked, about: Subject) -> Iterator[tuple[str, tup
         readings = table.readings(asked.specifier or None, about.target)
         if not readings:
             raise UsageError(f"{title(table.name)} {asked.specifier} reads no ids of auxiliary states")
-        yield f"For {about.words}", tuple(_reading(r, table, about) for r in readings)
+        yield f"For {about.words}", tuple(_reading(r, table, about, bool(_exact(asked))) for r in readings)
         return
     groups: dict[str, list[Row]] = {}
     for entry in table.entries:
@@ -151,14 +151,21 @@ def _entry(reading: Reading, fallback: str) -> Row:
     return Row(range_words(reading.first, reading.last), words, tuple(details), reading.evidence)
 
 
-def _reading(reading: Reading, table: Engine, about: Subject) -> Row:
-    """One reading for a target: the rule in words and by example, where ids are read, the edges, what is broken."""
+def _reading(reading: Reading, table: Engine, about: Subject, exact: bool) -> Row:
+    """One reading for a target: the rule in words and by example, where ids are read, the edges, what is broken.
+
+    `exact`: a release was asked for, and the head of the page says what is to be said of it.
+    """
+    runner = f" ({reading.runner})" if reading.runner else ""
+    where = f"{range_words(reading.first, reading.last)}{runner}"
+    if reading.status == "unsupported":
+        return Row(where, "it can not serve this target", tuple(d.effect for d in reading.defects), reading.evidence)
     details = [*_examples(reading, about)]
     default = reading.defaults(about.depth)
     if default is not None:
         details.append(f"without ids it captures {boundaries_words(default)} ({', '.join(reading.default)})")
-    where = [*(argument_words(a) for a in reading.arguments), *(key_words(k) for k in reading.keys)]
-    details.append(f"ids are read from {listed(where, 'else')}" if where else "no ids are read")
+    places = [*(argument_words(a) for a in reading.arguments), *(key_words(k) for k in reading.keys)]
+    details.append(f"ids are read from {listed(places, 'else')}" if places else "no ids are read")
     details += [gate_words(gate) for gate in reading.gates]
     details.append(edges_words(reading))
     details.append(f"order {order_words(reading)}")
@@ -166,11 +173,10 @@ def _reading(reading: Reading, table: Engine, about: Subject) -> Row:
     details += [" ".join(reading.note.split())] if reading.note else []
     details += [f"broken: {defect_words(defect)}" for defect in reading.defects]
     details.append(f"how sure: {reading.certainty}")
-    details += doubts(reading, table) if reading.certainty not in ("suspected", "reported") else ()
-    runner = f" ({reading.runner})" if reading.runner else ""
+    details += doubts(reading, table) if not exact else ()
     status = "" if reading.status == "ok" else f" ({reading.status})"
     words = f"{MEANING.get(reading.rule, reading.rule)}{status}"
-    return Row(f"{range_words(reading.first, reading.last)}{runner}", words, tuple(details), reading.evidence)
+    return Row(where, words, tuple(details), reading.evidence)
 
 
 def _examples(reading: Reading, about: Subject) -> Iterator[str]:

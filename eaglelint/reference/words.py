@@ -65,4 +65,6 @@ def state_words(state: State, depth: int | None) -> str:
     """A state in words, with its boundary."""
     if state.normed:
         return "the last state after the final norm"
+    if state.boundary < 0 or (depth and state.boundary > depth):
+        return f"boundary {state.boundary}, which no layer has"
     return describe(state.boundary, depth)
