@@ -388,7 +388,12 @@ def _casts(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
     """States of a wider type that are cast to a narrower one."""
     for where, (state, dtype, scope) in runs[0][1].casts.items() if runs else ():
         computed = state.model.arguments.get("dtype") if state.model is not None else None
-        if not isinstance(computed, str) or dtype not in _WIDTH or computed not in _WIDTH or not related(scope):
+        if not isinstance(computed, str) or dtype not in _WIDTH or not related(scope):
+            continue
+        if computed == "auto" and state.model is not None and state.model.name is not None:
+            details = {"stored": dtype, "computed": computed, "target": state.model.name.value}
+            yield Defect("lossy-dump-dtype", where, details, ())
+        if computed not in _WIDTH:
             continue
         narrower = _WIDTH[dtype] < _WIDTH[computed] or (dtype in ("float16", "half") and computed == "bfloat16")
         if narrower:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from eaglelint.boundary import show, show_ids
 from eaglelint.checks import wording
 from eaglelint.checks.registry import check
+from eaglelint.conventions.known import known_target
 from eaglelint.facts import Defect, Launch, Step
 from eaglelint.findings import SEVERITIES, Finding, Fix, Severity
 from eaglelint.linking.records import title
@@ -24,6 +25,9 @@ from eaglelint.pipeline import Pipeline
 
 #: What a launch calls the number of its pipeline ranks.
 _PIPELINE_RANKS = ("pipeline_parallel_size", "pp_size", "pipeline_parallel", "pp")
+
+#: Bits of the float types in which targets compute and dumps are stored.
+_BITS = {"float8_e4m3fn": 8, "float8_e5m2": 8, "int8": 8, "float16": 16, "half": 16, "bfloat16": 16, "float32": 32}
 
 
 class Words(NamedTuple):
@@ -144,8 +148,8 @@ def _everything(defect: Defect) -> str:
 
 def _cast(defect: Defect) -> str:
     stored, computed = _listed(defect.details, "stored"), _listed(defect.details, "computed")
-    text = f"states are stored as {stored or 'a narrower type'}"
-    return f"{text}, while the target computes in {computed or 'a wider one'}"
+    computed = "a wider one" if computed in ("", "auto") else computed
+    return f"states are stored as {stored or 'a narrower type'}, while the target computes in {computed}"
 
 
 def _hook(defect: Defect) -> str:
@@ -273,9 +277,31 @@ def _excused(pipeline: Pipeline, defect: Defect) -> bool:
             and not _excused(pipeline, other)
             for other in pipeline.defects
         )
+    if defect.kind == "lossy-dump-dtype":
+        return defect.details.get("computed") == "auto" and not _is_narrower(defect, _own_dtype(pipeline, defect))
     if defect.kind == "final-state-norm-mismatch":
         return defect.confidence == "likely" and not defect.related
     return False
+
+
+def _own_dtype(pipeline: Pipeline, defect: Defect) -> str:
+    """The type in which a target is stored, for code that leaves it to the checkpoint; "" when it is not known."""
+    name = str(defect.details.get("target", ""))
+    target = pipeline.target
+    if target is not None and target.config is not None and name in (target.name, target.config.folder):
+        document, prefix = target.config.document, target.config.text_prefix
+        keys = (f"{prefix}/torch_dtype", f"{prefix}/dtype", "/torch_dtype", "/dtype")
+        given = next((document.get(key) for key in keys if document.get(key)), "")
+        return str(given).removeprefix("torch.")
+    known = known_target(name)
+    return known.dtype if known is not None and known.established else ""
+
+
+def _is_narrower(defect: Defect, computed: str) -> bool:
+    stored = str(defect.details.get("stored", ""))
+    if stored not in _BITS or computed not in _BITS:
+        return False
+    return _BITS[stored] < _BITS[computed] or (stored in ("float16", "half") and computed == "bfloat16")
 
 
 def _taps_embedding(pipeline: Pipeline, defect: Defect) -> bool:

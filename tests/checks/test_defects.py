@@ -174,3 +174,23 @@ def test_defects_are_reported_without_a_drafter_and_with_one(world: Any):
     assert world.finding("EGL102")
     world.drafter([2, 18, 33])
     assert world.finding("EGL102")
+
+
+class TestCast:
+    """EGL111 where the code leaves the type to the checkpoint."""
+
+    @staticmethod
+    def cast(world: Any, stored: str, target: str) -> None:
+        world.defect("lossy-dump-dtype", details={"stored": stored, "computed": "auto", "target": target})
+
+    def test_the_tables_know_the_type(self, world: Any):
+        self.cast(world, "float16", "Qwen/Qwen3-8B")
+        assert world.finding("EGL111").severity == "info"
+
+    def test_the_same_type_loses_nothing(self, world: Any):
+        self.cast(world, "bfloat16", "Qwen/Qwen3-8B")
+        assert not world.findings("EGL111")
+
+    def test_a_target_that_nothing_knows(self, world: Any):
+        self.cast(world, "float16", "acme/heron")
+        assert not world.findings("EGL111")
