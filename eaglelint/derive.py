@@ -16,6 +16,7 @@ from eaglelint.derivation.judging import Verdict, judge, probes
 from eaglelint.derivation.running import SETTERS, Model, Seen, Source, Underivable
 from eaglelint.errors import UnreadableSource
 from eaglelint.location import Location
+from eaglelint.project import Source as File
 
 #: Depths N for which models are run; small ones do as well as large ones.
 DEPTHS = (12, 9)
@@ -60,6 +61,31 @@ def derive_engine(engine: engines.EngineSource, target_file: str = "") -> list[D
     """The conventions of one engine's target classes, by file."""
     source = Source(Code(engine.sources, imported=1 << 40), engine.engine)
     return list(_derive(source, engine, target_file))
+
+
+def derived(sources: Sequence[File], engine: str, architectures: Sequence[str]) -> list[Derived]:
+    """The conventions of target classes of these names, where their files are among the sources of a project."""
+    own = engines.of_project(engine, sources)
+    words = [f"class {name}".encode() for name in architectures]
+    paths = [m.path for m in own.models() if any(word in m.data for word in words)]
+    if not paths:
+        return []
+    source = Source(Code(own.sources, imported=1 << 40), engine)
+    classes = ((path, cls) for path in paths for cls in source.classes(path) if cls.name in architectures)
+    return [_convention(source, "", path, cls) for path, cls in classes]
+
+
+def derived_reading(sources: Sequence[File], engine: str, architectures: Sequence[str]) -> Reading | None:
+    """What an engine's model files in a project make of layer ids for a target; None when they are not there.
+
+    None, too, when it can not be told, or when several classes of these names disagree.
+    """
+    found = derived(sources, engine, architectures)
+    readings = [item.reading for item in found if item.reading is not None]
+    if len(readings) != len(found) or not readings:
+        return None
+    alike = {(r.rule, r.default, r.zero, r.end, r.outside, r.order, r.tensor) for r in readings}
+    return readings[0] if len(alike) == 1 else None
 
 
 def _derive(source: Source, engine: engines.EngineSource, target_file: str) -> Iterator[Derived]:
@@ -137,4 +163,4 @@ def _reading(
     )
 
 
-__all__ = ["DEPTHS", "SETTERS", "Derived", "derive", "derive_engine", "target_files"]
+__all__ = ["DEPTHS", "SETTERS", "Derived", "derive", "derive_engine", "derived", "derived_reading", "target_files"]

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from eaglelint.boundary import State
 from eaglelint.location import Location, MappedText
 from eaglelint.stored import CheckpointHeader, CheckpointIndex, VocabularyMap
+from eaglelint.vendored import EngineModel
 
 Confidence = Literal["proven", "likely", "possible"]
 
@@ -384,3 +385,4 @@ class Facts:
     indexes: tuple[CheckpointIndex, ...] = ()
     maps: tuple[VocabularyMap, ...] = ()
     recipes: tuple[Recipe, ...] = ()
+    models: tuple[EngineModel, ...] = ()

@@ -165,7 +165,7 @@ def _pipeline(
         target=target,
         launches=head.launches,
         servers=servers,
-        servings=tuple(_servings(head, servers)),
+        servings=tuple(_servings(head, servers, facts)),
         evidence=known,
         captures=share.captures,
         assemblies=share.assemblies,
@@ -215,12 +215,12 @@ def _servers(head: Head, target: Target | None, facts: Facts, settings: Settings
                 yield Server(None, release, target)
 
 
-def _servings(head: Head, servers: Sequence[Server]) -> Iterator[Serving]:
+def _servings(head: Head, servers: Sequence[Server], facts: Facts) -> Iterator[Serving]:
     if head.method != "eagle3" or head.template or not head.declared:
         return
     for server in servers:
         yield from serving.servings(
-            head.id_lists, head.value, server.launch, [server.release], server.target, server.assumed
+            head.id_lists, head.value, server.launch, [server.release], server.target, server.assumed, facts.models
         )
 
 

@@ -31,6 +31,7 @@ from eaglelint.guard import Guard
 from eaglelint.location import Location
 from eaglelint.settings import Settings
 from eaglelint.stored import CheckpointHeader, CheckpointIndex, VocabularyMap
+from eaglelint.vendored import MODEL_FOLDERS, EngineModel
 
 if TYPE_CHECKING:
     from eaglelint.project import Project, Source
@@ -55,6 +56,7 @@ _FIELDS: dict[type[Any], str] = {
     CheckpointHeader: "checkpoints",
     CheckpointIndex: "indexes",
     VocabularyMap: "maps",
+    EngineModel: "models",
 }
 #: A model's config.json has one of these keys; other JSON is only parsed when it speaks of EAGLE-3.
 _CONFIG_KEYS = (b'"architectures"', b'"model_type"', b'"num_hidden_layers"', b'"hidden_size"')
@@ -81,6 +83,7 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
         _add(found, guard.each("the reader of checkpoints", Location(source.path), partial(_tensors, read_one, source)))
     _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
     _add(found, guard.each("the reader of recipes", Location("."), partial(_commands, _facts(found))))
+    _add(found, guard.each("the reader of engine models", Location("."), partial(_models, project, _facts(found))))
     facts = _facts(found)
     for source in project.sources:
         where = Location(source.path)
@@ -162,6 +165,15 @@ def _analysed(project: Project, settings: Settings, facts: Facts) -> Iterable[An
     from eaglelint.analyser.read import analyse
 
     return analyse(project.sources, facts)
+
+
+def _models(project: Project, facts: Facts) -> Iterator[EngineModel]:
+    """The target models of engines that lie in the project, for targets that its drafters are served on."""
+    if not facts.drafters or not any(folder in source.path for source in project.sources for folder in MODEL_FOLDERS):
+        return
+    from eaglelint.derivation.overlays import models
+
+    yield from models(project.sources, facts)
 
 
 def _remarks(source: Source, facts: Facts) -> Iterable[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,12 @@ class EngineSource:
     def models(self) -> list[Source]:
         """The files in folders of target models."""
         return [s for s in self.sources if any(f"{folder}/" in s.path for folder in MODEL_FOLDERS)]
+
+
+def of_project(engine: str, sources: Sequence[Source]) -> EngineSource:
+    """The files of an engine among those of a project: a vendored copy, or an overlay of some files."""
+    inside = re.compile(r"(?:^|/)(?:sglang/)?srt/" if engine == "sglang" else r"(?:^|/)(?:vllm|model_executor)/")
+    return EngineSource(engine, "", tuple(s for s in sources if s.kind == "python" and inside.search(s.path)))
 
 
 def read(path: str) -> list[EngineSource]:

@@ -140,7 +140,7 @@ def _duplicates(seen: Sequence[Seen]) -> str:
 
 
 def _tensor(seen: Sequence[Seen]) -> str:
-    parts = {part for s in seen for b, part in s.states if 0 < b}
+    parts = {part for s in seen for b, part in s.states if b > 0}
     if "branch" in parts:
         return "branch"
     if "residual" in parts:

@@ -174,7 +174,7 @@ class Model:
         if isinstance(init, FuncV):
             for param in (*init.node.params.params[1:], *init.node.params.kwonly_params):
                 name = param.name.value
-                if name.endswith("config") and "quant" not in name or name == "config":
+                if (name.endswith("config") and "quant" not in name) or name == "config":
                     given[name] = self.world.config
         return given
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
-from eaglelint.conventions.records import Reading
+from eaglelint.conventions.records import Edge, Order, Reading, Status
 from eaglelint.conventions.table import engine as known_engine
 from eaglelint.facts import Launch, LayerIds
 from eaglelint.linking.methods import method
 from eaglelint.linking.records import Release, Serving, Target
+from eaglelint.vendored import EngineModel
 
 
 def servings(
@@ -19,10 +21,12 @@ def servings(
     releases: Sequence[Release],
     target: Target | None,
     assumed: str = "",
+    models: Sequence[EngineModel] = (),
 ) -> Iterator[Serving]:
     """What a launch (or an engine that is only pinned) makes of the id lists of a drafter.
 
-    `value` gives the drafter's config by JSON pointer. A launch whose method captures no auxiliary states, and an
+    `value` gives the drafter's config by JSON pointer. `models` are target models of engines that lie in the project:
+    what was derived from them holds, whatever the tables say of the release. A launch whose method captures no auxiliary states, and an
     engine that the tables do not have, give nothing.
     """
     if launch is not None and not method(launch).captures:
@@ -35,7 +39,7 @@ def servings(
             readings = engine.readings(release.specifier, target)
         except ValueError:
             readings = engine.readings(None, target)
-        for reading in readings:
+        for reading in dict.fromkeys(vendored(reading, target, models) for reading in readings):
             ids = taken(reading, lists, launch)
             reasons = (assumed, release.assumed, target.assumed if target is not None else "")
             draft = launch.draft.assumed if launch is not None and launch.draft is not None else ""
@@ -49,6 +53,29 @@ def servings(
                 off=switched_off(reading, value),
                 assumed=next((reason for reason in (*reasons, draft) if reason), ""),
             )
+
+
+def vendored(reading: Reading, target: Target | None, models: Sequence[EngineModel]) -> Reading:
+    """A reading with the convention of the engine's model file in the project, where there is one for the target."""
+    if target is None:
+        return reading
+    for model in models:
+        if model.engine == reading.engine and set(model.architectures) & set(target.architectures):
+            return replace(
+                reading,
+                rule=reading.rule if reading.rule == "ignored" else model.rule,
+                default=model.default,
+                zero=cast(Edge, model.zero),
+                end=cast(Edge, model.end),
+                outside=cast(Edge, model.outside),
+                order=cast(Order, model.order),
+                tensor=model.tensor,
+                status=cast(Status, model.status),
+                evidence=(f"{model.where.path}:{model.where.line}", *reading.evidence),
+                certainty="executed",
+                note=f"as {model.where.path} in the project has it",
+            )
+    return reading
 
 
 def taken(reading: Reading, lists: Sequence[LayerIds], launch: Launch | None) -> LayerIds | None:
