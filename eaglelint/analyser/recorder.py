@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser.patterns import SETTERS, captures, dotted, kids
+from eaglelint.analyser.patterns import SETTERS, STREAM_NAMES, captures, dotted, kids
 from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
 from eaglelint.analyser.values import (
@@ -169,6 +169,9 @@ class Recorder:
         """A value goes into a container, an attribute or a file. Gives back the value to store."""
         if isinstance(value, LayerResult):
             value = run.objects.as_stream(value)
+        if isinstance(value, Unknown) and frame.scope.loose and value.reason.split(".")[0] in STREAM_NAMES:
+            # A piece of a patch without the layer loop around it, as `diff -U0` leaves it.
+            self.unresolved(run, Unknown("the layer loop around this", value.where), node, frame)
         if not isinstance(value, Tensor) or of_drafter(value):
             return value
         where = frame.scope.where(node)

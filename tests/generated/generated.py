@@ -33,7 +33,7 @@ class Verdict(NamedTuple):
 
 def truths(variants: Sequence[Variant]) -> list[dict[int, dict[str, Any]]]:
     """What running each variant gives, for each depth."""
-    jobs = [{"files": v.files, "style": v.style, "depths": v.depths, "steps": v.steps} for v in variants]
+    jobs = [{"files": v.run_files or v.files, "style": v.style, "depths": v.depths, "steps": v.steps} for v in variants]
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("running.py"))],
         input=json.dumps(jobs),

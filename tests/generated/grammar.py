@@ -18,6 +18,7 @@ import grammar_loops
 import grammar_models
 import grammar_more_loops
 import grammar_outside
+import grammar_patches
 import grammar_saving
 from grammar_ids import Ids, Names
 from grammar_loops import Walk, indented
@@ -29,13 +30,17 @@ OPEN_DEPTHS = (36, 48, 61, 94)
 
 @dataclass
 class Variant:
-    """A generated project: its files, how the target's layers return, for which depths it runs, and what is called."""
+    """A generated project: its files, how the target's layers return, for which depths it runs, and what is called.
+
+    `run_files` are the files that are run where they are not those of the project.
+    """
 
     name: str
     files: dict[str, str]
     style: str
     depths: tuple[int, ...]
     steps: list[tuple[str, str, list[str]]]
+    run_files: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -61,7 +66,9 @@ def variants(seed: int, count: int) -> list[Variant]:
 
 def variant(draw: Random, number: int) -> Variant:
     """One program."""
-    family = draw.choice(["loop", "loop", "loop", "loop", "hooks", "hf"])
+    family = draw.choice(["loop", "loop", "loop", "loop", "loop", "hooks", "hooks", "hf", "patch"])
+    if family == "patch":
+        return _patch(draw, number)
     style = draw.choice(["stream", "tuple", "fused", "fused"] if family == "loop" else ["stream", "tuple"])
     names = grammar_ids.names(draw)
     ids = draw.choice([*grammar_ids.FORMS, *grammar_outside.FORMS])(draw, names)
@@ -76,16 +83,31 @@ def variant(draw: Random, number: int) -> Variant:
     if any('from_pretrained("Qwen/Qwen3-8B")' in text for text in files.values()):
         depths = (36,)
     elif draw.random() < 0.5:
-        depths = (draw.choice([36, 40, 48, 61]),)
-        config = {
-            "architectures": ["Qwen3ForCausalLM"],
-            "model_type": "qwen3",
-            "num_hidden_layers": depths[0],
-            "hidden_size": 64,
-            "vocab_size": 1000,
-        }
-        files["target/config.json"] = json.dumps(config, indent=2)
+        depths = _known_target(draw, files)
     return Variant(f"{number}-{family}-{style}-{ids.form}-{kept.kind}".replace(" ", "-"), files, style, depths, steps)
+
+
+def _patch(draw: Random, number: int) -> Variant:
+    """A patch of an engine, for a target that is in the project or not known."""
+    made = grammar_patches.patch(draw)
+    files, depths = dict(made.files), OPEN_DEPTHS
+    if draw.random() < 0.5:
+        depths = _known_target(draw, files)
+    return Variant(f"{number}-patch-{made.form}".replace(" ", "-"), files, "fused", depths, made.steps, made.run_files)
+
+
+def _known_target(draw: Random, files: dict[str, str]) -> tuple[int, ...]:
+    """Put a target's config into the project; gives the only depth that there is then."""
+    depth = draw.choice([36, 40, 48, 61])
+    config = {
+        "architectures": ["Qwen3ForCausalLM"],
+        "model_type": "qwen3",
+        "num_hidden_layers": depth,
+        "hidden_size": 64,
+        "vocab_size": 1000,
+    }
+    files["target/config.json"] = json.dumps(config, indent=2)
+    return (depth,)
 
 
 # ---- the function that captures ------------------------------------------------------------------------------------

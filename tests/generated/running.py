@@ -47,6 +47,11 @@ def arguments(words: list[str], made: dict[str, Any]) -> list[Any]:
 def run(job: dict[str, Any], depth: int) -> dict[str, Any]:
     """One run of a job for one depth."""
     standins.SETTINGS.update(depth=depth, style=job["style"])
+    for path, text in job["files"].items():  # anew for each depth: the code may patch them
+        file = Path(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    importlib.invalidate_caches()
     standins.FILES.clear()
     JOINED.clear()
     NAMED.clear()
@@ -80,14 +85,9 @@ def main() -> None:
     out, sys.stdout = sys.stdout, sys.stderr
     for job in json.load(sys.stdin):
         with tempfile.TemporaryDirectory() as folder:
-            for path, text in job["files"].items():
-                file = Path(folder, path)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8")
             os.chdir(folder)
             sys.path.insert(0, folder)
             sys.argv = ["script.py"]
-            importlib.invalidate_caches()
             results.append({str(depth): run(job, depth) for depth in job["depths"]})
             sys.path.remove(folder)
             os.chdir("/")
