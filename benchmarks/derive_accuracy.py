@@ -3,8 +3,8 @@
     make derive-accuracy                           the releases of the table, fetched from the package index
     python benchmarks/derive_accuracy.py --cache DIR --engine sglang --release 0.5.9
 
-Each (release, target file) of the tables is one entry. It agrees when the derived rule, default, order, reach and kind of
-tensor are those of the table for every class of the file that the entry names; "unknown" is counted on its own.
+Each (release, target file) of the tables is one entry. It agrees when the derived rule, default, order, reach and kind
+of tensor are those of the table for every class of the file that the entry names; "unknown" is counted on its own.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def main() -> int:
         bad += total["contradicts"]
         rest = ", ".join(f"{f} ({n})" for f, n in unknown.most_common(12)) or "none"
         lines.append(
-            f"| {table.name} {chosen[0]} to {chosen[-1]} | {len(chosen)} | {every} | {total['agrees']} ({share:.1f} %) | "
-            f"{total['unknown']} | {total['contradicts']} | {took / len(chosen):.0f} s | {rest} |"
+            f"| {table.name} {chosen[0]} to {chosen[-1]} | {len(chosen)} | {every} | {total['agrees']} ({share:.1f} %) "
+            f"| {total['unknown']} | {total['contradicts']} | {took / len(chosen):.0f} s | {rest} |"
         )
     head = "| releases | number | entries | agree | unknown | contradict | time a release | unknown files (entries) |\n"
     report = head + "|---|---|---|---|---|---|---|---|\n" + "\n".join(lines)

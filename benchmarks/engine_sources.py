@@ -85,7 +85,7 @@ def release(package: str, version: str, cache: Path, files: dict[str, tuple[str,
     if kept.exists():
         return kept
     files = archives(package) if files is None else files
-    wheels = [(size, name) for name, (_, size) in files.items() if _is(name, package, version) and name.endswith(".whl")]
+    wheels = [(size, name) for name, (_, size) in files.items() if _is_wheel(name, package, version)]
     sdists = [(size, name) for name, (_, size) in files.items() if name == f"{package}-{version}.tar.gz"]
     small = [w for w in sorted(wheels) if w[0] and w[0] < _BIG_WHEEL]
     chosen = (small or sdists or sorted(wheels))[:1]
@@ -105,9 +105,8 @@ def release(package: str, version: str, cache: Path, files: dict[str, tuple[str,
     return kept
 
 
-def _is(name: str, package: str, version: str) -> bool:
-    parts = name.split("-")
-    return len(parts) > 2 and parts[0] == package and parts[1] == version
+def _is_wheel(name: str, package: str, version: str) -> bool:
+    return name.startswith(f"{package}-{version}-") and name.endswith(".whl")
 
 
 def _sources(name: str, data: bytes) -> list[tuple[str, bytes]]:

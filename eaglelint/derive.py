@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from eaglelint.analyser.fragments import deep_recursion
 from eaglelint.analyser.sources import Code
+from eaglelint.analyser.values import ClassV
 from eaglelint.conventions.records import Reading
 from eaglelint.derivation import engines
 from eaglelint.derivation.judging import Verdict, judge, probes
@@ -60,7 +62,8 @@ def derive(path: str, target_file: str = "") -> list[Derived]:
 def derive_engine(engine: engines.EngineSource, target_file: str = "") -> list[Derived]:
     """The conventions of one engine's target classes, by file."""
     source = Source(Code(engine.sources, imported=1 << 40), engine.engine)
-    return list(_derive(source, engine, target_file))
+    with deep_recursion():
+        return list(_derive(source, engine, target_file))
 
 
 def derived(sources: Sequence[File], engine: str, architectures: Sequence[str]) -> list[Derived]:
@@ -72,7 +75,8 @@ def derived(sources: Sequence[File], engine: str, architectures: Sequence[str]) 
         return []
     source = Source(Code(own.sources, imported=1 << 40), engine)
     classes = ((path, cls) for path in paths for cls in source.classes(path) if cls.name in architectures)
-    return [_convention(source, "", path, cls) for path, cls in classes]
+    with deep_recursion():
+        return [_convention(source, "", path, cls) for path, cls in classes]
 
 
 def derived_reading(sources: Sequence[File], engine: str, architectures: Sequence[str]) -> Reading | None:
@@ -120,9 +124,9 @@ def _inherits(data: bytes, names: set[bytes]) -> bool:
     )
 
 
-def _convention(source: Source, version: str, path: str, cls: object) -> Derived:
+def _convention(source: Source, version: str, path: str, cls: ClassV) -> Derived:
     """Run one class and judge it. Whatever goes wrong is a reason."""
-    name = getattr(cls, "name", "")
+    name = cls.name
     seen: list[Seen] = []
     proofs = source.proofs(cls)
     try:
@@ -133,6 +137,9 @@ def _convention(source: Source, version: str, path: str, cls: object) -> Derived
         verdict = judge(seen)
     except Underivable as error:
         return Derived(source.engine, path, name, None, error.reason, error.where, tuple(proofs), tuple(seen))
+    except Exception as error:  # a defect of eaglelint costs one answer, not all
+        reason = f"eaglelint failed: {type(error).__name__}: {error}"
+        return Derived(source.engine, path, name, None, reason, None, tuple(proofs), tuple(seen))
     if verdict.rule == "unknown":
         return Derived(source.engine, path, name, None, verdict.reason, None, tuple(proofs), tuple(seen))
     reading = _reading(source.engine, version, path, name, verdict, proofs)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 @click.command("derive")
 @click.argument("path", type=click.Path())
-@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="What is printed (text).")
+@click.option(
+    "--format", "format_", type=click.Choice(("text", "json")), default="text", help="What is printed (text)."
+)
 @click.option("--target-file", default="", metavar="FILE", help="Only target files of this name, such as llama.py.")
 def command(path: str, format_: str, target_file: str) -> None:
     """Read an engine's source and print what its target models make of layer ids.

@@ -12,8 +12,8 @@ from eaglelint.conventions.load import read_yaml
 class Callees(NamedTuple):
     """The surroundings of a model as data.
 
-    `attributes`: values of attributes of things outside, `results`: what calls of that name give, `roles`: what a callee
-    does to hidden states, by its name; those in `always` are not executed even where their body is in the source.
+    `attributes`: values of attributes of things outside, `results`: what calls of that name give, `roles`: what a
+    callee does to hidden states, by its name; those in `always` are not executed even where their body is at hand.
     `modules` are left outside: names of modules that only configure the process.
     """
 

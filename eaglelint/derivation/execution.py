@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -12,18 +12,38 @@ from eaglelint.analyser.operations import join, truth
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import Frame, Spot
 from eaglelint.analyser.values import ListV, Unknown, V
-from eaglelint.analyser.world import World
 from eaglelint.derivation.objects import EngineObjects
 from eaglelint.derivation.tensors import Content, Crash, Dense, Term, fresh, guessed, unscaled
+
+if TYPE_CHECKING:
+    from eaglelint.derivation.surroundings import EngineWorld
 
 #: Steps that one run of a model may take.
 _FUEL = 3_000_000
 
 
+class EngineRecorder(Recorder):
+    """Remembers where tensors were put into containers, by the tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.captures: dict[int, Spot] = {}
+
+    def stored(self, run: Any, value: V, node: Any, frame: Frame, owner: V) -> V:
+        """A value goes into a container."""
+        if isinstance(value, Dense):
+            self.captures[id(value)] = frame.scope.spot(node)
+        return value
+
+
 class EngineInterpreter(lenient.Interpreter):
     """Runs an engine's model. `layer` is the decoder layer that is running: -1 before the first, N after the last."""
 
-    def __init__(self, world: World, recorder: Recorder, depth: int) -> None:
+    world: EngineWorld
+    objects: EngineObjects
+    rec: EngineRecorder
+
+    def __init__(self, world: EngineWorld, recorder: EngineRecorder, depth: int) -> None:
         super().__init__(world, recorder, depth)
         self.objects = EngineObjects(self)
         self.layer = -1
@@ -175,7 +195,7 @@ class EngineInterpreter(lenient.Interpreter):
             first = kept[key][1] if key in kept else other[key][1]
             second = undo.contents(thing)
             if isinstance(thing, ListV):
-                items, is_open = first
+                items = first[0]
                 if len(items) == len(thing.items):
                     thing.items = [agreed(a, b, why) for a, b in zip(items, thing.items, strict=True)]
                 else:

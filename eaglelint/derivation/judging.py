@@ -19,7 +19,7 @@ _HALVES = {0: "N // 2", 1: "N // 2 + 1", -1: "N // 2 - 1"}
 
 
 class Verdict(NamedTuple):
-    """The convention that explains what was seen; `rule` is "unknown" when no named rule does, and `reason` says why."""
+    """The convention that explains what was seen; `rule` is "unknown" when no named rule does: `reason` says why."""
 
     rule: str
     default: tuple[str, ...] = ()

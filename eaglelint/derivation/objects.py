@@ -1,4 +1,4 @@
-"""Attributes, classes and items as Python has them: inheritance, properties, class methods, errors for what is missing."""
+"""Attributes, classes and items as Python has them: inheritance, properties, class methods, errors."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from eaglelint.derivation.tensors import Crash, Dense
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
     from eaglelint.analyser.scope import Frame
+    from eaglelint.derivation.execution import EngineInterpreter
 
 #: Ends of the names of torch modules and of base classes that are modules.
 _MODULES = ("Module", "Model", "Layer", "ForCausalLM", "CustomOp", "Norm", "Embedding", "Linear")
@@ -56,7 +57,9 @@ class Super(Special):
 
     def find(self, run: Interpreter, name: str) -> V:
         """The inherited attribute, bound; MISSING when no class in the source has it."""
-        cls = self.bound if isinstance(self.bound, ClassV) else self.bound.cls
+        cls = self.bound if isinstance(self.bound, ClassV) else getattr(self.bound, "cls", None)
+        if cls is None:
+            return MISSING
         order = linear(cls)
         after = order[order.index(self.owner) + 1 :] if self.owner in order else order
         for base in after:
@@ -85,7 +88,7 @@ def bases_outside(cls: ClassV) -> set[str]:
 
 
 def is_module(cls: ClassV) -> bool:
-    """Whether instances are torch modules: by the names of bases outside the source, or a `forward` with such a base."""
+    """Whether instances are torch modules: by the names of bases outside the source, or by a `forward`."""
     outside = bases_outside(cls)
     if any(name.endswith(_MODULES) for name in outside):
         return True
@@ -94,6 +97,8 @@ def is_module(cls: ClassV) -> bool:
 
 class EngineObjects(Objects):
     """Access to attributes and items for a strict run."""
+
+    run: EngineInterpreter
 
     def find(self, cls: ClassV, name: str) -> V:
         """A class attribute through all bases in the source; MISSING when there is none."""
@@ -116,7 +121,7 @@ class EngineObjects(Objects):
             found = self.find(owner.cls, name)
             return self._bound(found, owner) if found is not MISSING else Method(owner, name)
         if isinstance(owner, ClassV):
-            return self._of_class(owner, name)
+            return self.of_class(owner, name)
         if isinstance(owner, Partial) and name in ("func", "args", "keywords"):
             return owner.func if name == "func" else owner.args
         if isinstance(owner, Unknown | External | Obj):
@@ -159,7 +164,7 @@ class EngineObjects(Objects):
             return replace(found, bound=obj.cls)
         return replace(found, bound=obj)
 
-    def _of_class(self, cls: ClassV, name: str) -> V:
+    def of_class(self, cls: ClassV, name: str) -> V:
         found = self.find(cls, name)
         if found is MISSING:
             return cls.name if name == "__name__" else Unknown(f"{cls.name}.{name}")

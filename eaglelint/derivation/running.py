@@ -1,4 +1,4 @@
-"""Runs a target class of an engine: makes an instance, calls its setter with ids, runs its decoder, sees what arrives."""
+"""Runs a target class of an engine: makes an instance, calls its setter, runs its decoder, sees what arrives."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from eaglelint.analyser import undo
 from eaglelint.analyser.calls import CallSite
 from eaglelint.analyser.interpreter import OutOfFuel
 from eaglelint.analyser.patterns import dotted
-from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import Frame, Spot, module_frame, place
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.values import MISSING, ClassV, FuncV, ListV, Obj, Unknown, V
 from eaglelint.derivation.callees import callees
-from eaglelint.derivation.execution import EngineInterpreter
+from eaglelint.derivation.execution import EngineInterpreter, EngineRecorder
 from eaglelint.derivation.objects import linear
 from eaglelint.derivation.surroundings import EngineWorld
 from eaglelint.derivation.tensors import (
@@ -68,20 +67,6 @@ class Seen:
     where: Location | None = None
 
 
-class EngineRecorder(Recorder):
-    """Remembers where tensors were put into containers, by the tensor."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.captures: dict[int, Spot] = {}
-
-    def stored(self, run: Any, value: V, node: Any, frame: Frame, owner: V) -> V:
-        """A value goes into a container."""
-        if isinstance(value, Dense):
-            self.captures[id(value)] = frame.scope.spot(node)
-        return value
-
-
 class Source:
     """The source of an engine, ready to be run. Modules are executed once, when they are needed."""
 
@@ -120,7 +105,7 @@ class Source:
     def proofs(self, cls: ClassV) -> list[tuple[str, Location]]:
         """Where the setter of a class stands."""
         found = self.run.objects.find(cls, SETTERS[self.engine])
-        return [("setter", found.scope.where(found.node.name))] if isinstance(found, FuncV) else []
+        return [("setter", _place_of(found))] if isinstance(found, FuncV) else []
 
 
 class Model:
@@ -282,7 +267,7 @@ class Model:
         if ran != self.depth:
             raise Underivable(
                 f"{ran} of {self.depth} layers were seen to run",
-                forward.scope.where(forward.node.name),
+                forward.scope.where(forward.node),
             )
         captured = captured_states(result)
         boundaries = Boundaries(self.depth, self.world.entry_contents, self.world.finals)
@@ -298,6 +283,11 @@ class Model:
                 raise Underivable("a captured state is no boundary of the residual stream")
             found.append(known)
         return Seen(ids, self.depth, tuple(found))
+
+
+def _place_of(func: FuncV) -> Location:
+    """The name of a function where it is defined."""
+    return func.scope.where(getattr(func.node, "name", func.node))
 
 
 def captured_states(result: V) -> list[V]:

@@ -36,7 +36,7 @@ class Residual(Obj):
 
 
 def _kept(run: EngineInterpreter) -> Obj:
-    return run.world.batch  # type: ignore[attr-defined, no-any-return]
+    return run.world.batch
 
 
 def residual(run: EngineInterpreter) -> Content:

@@ -1,8 +1,8 @@
 """Tensors of an engine run: memory that holds a formal sum of contributions.
 
 The embedding, what attention and MLP of a layer give back, and normed states are terms; a residual connection adds. So
-the complete stream at boundary b is the sum of all terms that were made before layer b, whatever names the code uses and
-wherever it keeps its residual. Memory that is changed in place changes for everybody who kept it.
+the complete stream at boundary b is the sum of all terms that were made before layer b, whatever names the code uses
+and wherever it keeps its residual. Memory that is changed in place changes for everybody who kept it.
 """
 
 from __future__ import annotations

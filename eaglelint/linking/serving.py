@@ -26,8 +26,8 @@ def servings(
     """What a launch (or an engine that is only pinned) makes of the id lists of a drafter.
 
     `value` gives the drafter's config by JSON pointer. `models` are target models of engines that lie in the project:
-    what was derived from them holds, whatever the tables say of the release. A launch whose method captures no auxiliary states, and an
-    engine that the tables do not have, give nothing.
+    what was derived from them holds, whatever the tables say of the release. A launch whose method captures no
+    auxiliary states, and an engine that the tables do not have, give nothing.
     """
     if launch is not None and not method(launch).captures:
         return
