@@ -196,6 +196,7 @@ def _dict_method(run: Interpreter, owner: DictV, name: str, site: CallSite) -> V
     if name == "clear":
         run.touch(owner)
         owner.items.clear()
+        owner.open = False
         return None
     if name == "copy":
         return DictV(dict(owner.items), owner.open, owner.note, owner.origin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser import inside
 from eaglelint.analyser.operations import with_state
 from eaglelint.analyser.target_values import HFOutput, Layer, LayerResult, ModelV, Module
 from eaglelint.analyser.values import (
@@ -52,10 +53,13 @@ def call_layer(run: Interpreter, layer: Layer, site: CallSite) -> V:
         forward = layer.obj.cls.lookup("forward")
         if isinstance(forward, FuncV) and run.wrapped_calls < 4:
             run.wrapped_calls += 1
+            outer, run.rec.inside = run.rec.inside, []
             try:
-                run.call_function(replace(forward, bound=layer.obj), site.args, site.kwargs)
+                result = run.call_function(replace(forward, bound=layer.obj), site.args, site.kwargs)
+                inside.settle(run, run.rec.inside, result, layer.model, entering + 1)
             finally:
                 run.wrapped_calls -= 1
+                run.rec.inside = outer
     _fire(run, layer.model, "post", layer.index, site, entering + 1)
     return LayerResult(layer.model, entering + 1)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from eaglelint.analyser.inside import Kept
 from eaglelint.analyser.patterns import SETTERS, STREAM_NAMES, captures, dotted, kids
 from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
@@ -17,6 +18,7 @@ from eaglelint.analyser.values import (
     DictV,
     Fused,
     ListV,
+    Plain,
     RankIndex,
     SetV,
     Stacked,
@@ -133,6 +135,7 @@ class Recorder:
         self.scopes: dict[str, ModuleScope] = {}
         self.hook: tuple[cst.CSTNode, Frame, ModelV] | None = None
         self.guard_note = ""
+        self.inside: list[Kept] | None = None
         self.count = 0
         self.matched: tuple[Test, int] | None = None
         self.skipped: dict[Location, tuple[str, ModuleScope]] = {}
@@ -172,6 +175,8 @@ class Recorder:
         if isinstance(value, Unknown) and frame.scope.loose and value.reason.split(".")[0] in STREAM_NAMES:
             # A piece of a patch without the layer loop around it, as `diff -U0` leaves it.
             self.unresolved(run, Unknown("the layer loop around this", value.where), node, frame)
+        if isinstance(value, Plain) and self.inside is not None:
+            self.inside.append(Kept(value, owner, node, frame, tuple(run.doubt)))
         if not isinstance(value, Tensor) or of_drafter(value):
             return value
         where = frame.scope.where(node)

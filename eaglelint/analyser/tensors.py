@@ -100,7 +100,7 @@ def method(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
     if name in ("chunk", "split", "tensor_split", "unbind") and isinstance(owner, Fused):
         return tuple(owner.parts) if name != "unbind" else owner
     if isinstance(owner, Plain):
-        return Plain(new_storage(), name)
+        return Plain(new_storage(), name, owner.origin if name in _VIEWS or name in _COPIES else 0)
     if name in _VIEWS:
         return owner
     if name in _COPIES:

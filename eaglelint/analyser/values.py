@@ -217,10 +217,16 @@ class Stacked:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A tensor or array that is no hidden state; `storage` as for Tensor."""
+    """A tensor or array that is no hidden state; `storage` as for Tensor, `source` that of what it is a copy of."""
 
     storage: int
     what: str = ""
+    source: int = 0
+
+    @property
+    def origin(self) -> int:
+        """The storage in which its content was computed."""
+        return self.source or self.storage
 
 
 @dataclass(eq=False, slots=True, repr=False)

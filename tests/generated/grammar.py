@@ -14,6 +14,7 @@ from random import Random
 import grammar_files
 import grammar_hooks
 import grammar_ids
+import grammar_inside
 import grammar_loops
 import grammar_models
 import grammar_more_loops
@@ -66,9 +67,14 @@ def variants(seed: int, count: int) -> list[Variant]:
 
 def variant(draw: Random, number: int) -> Variant:
     """One program."""
-    family = draw.choice(["loop", "loop", "loop", "loop", "loop", "hooks", "hooks", "hf", "patch"])
+    family = draw.choice(["loop", "loop", "loop", "loop", "loop", "hooks", "hooks", "hf", "patch", "inside"])
     if family == "patch":
         return _patch(draw, number)
+    if family == "inside":
+        text, steps = grammar_inside.inside(draw)
+        files = {"eagle3_model.py": text}
+        depths = _known_target(draw, files) if draw.random() < 0.5 else OPEN_DEPTHS
+        return Variant(f"{number}-inside", files, "stream", depths, steps)
     style = draw.choice(["stream", "tuple", "fused", "fused"] if family == "loop" else ["stream", "tuple"])
     names = grammar_ids.names(draw)
     ids = draw.choice([*grammar_ids.FORMS, *grammar_outside.FORMS])(draw, names)
