@@ -12,6 +12,7 @@ What else they hold is up to the kind; the functions below say it in words and d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from eaglelint.boundary import show, show_ids
@@ -148,8 +149,8 @@ def _everything(defect: Defect) -> str:
 
 def _cast(defect: Defect) -> str:
     stored, computed = _listed(defect.details, "stored"), _listed(defect.details, "computed")
-    computed = "a wider one" if computed in ("", "auto") else computed
-    return f"states are stored as {stored or 'a narrower type'}, while the target computes in {computed}"
+    text = f"states are stored as {stored or 'a narrower type'}"
+    return f"{text}, while the target computes in {computed or 'a wider one'}"
 
 
 def _hook(defect: Defect) -> str:
@@ -244,6 +245,8 @@ def proven_by_the_analyser(pipeline: Pipeline) -> Iterator[Finding]:
         words = _WORDS.get(defect.kind)
         if words is None or defect.confidence == "possible" or _excused(pipeline, defect):
             continue
+        if defect.details.get("computed") == "auto":
+            defect = replace(defect, details={**defect.details, "computed": _own_dtype(pipeline, defect)})
         stated = defect.details.get("severity")
         severity: Severity = stated if stated in SEVERITIES else words.severity
         related = defect.related

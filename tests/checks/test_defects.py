@@ -185,7 +185,9 @@ class TestCast:
 
     def test_the_tables_know_the_type(self, world: Any):
         self.cast(world, "float16", "Qwen/Qwen3-8B")
-        assert world.finding("EGL111").severity == "info"
+        found = world.finding("EGL111")
+        assert found.severity == "info"
+        assert "computes in bfloat16" in found.message
 
     def test_the_same_type_loses_nothing(self, world: Any):
         self.cast(world, "bfloat16", "Qwen/Qwen3-8B")
