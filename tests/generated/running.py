@@ -19,6 +19,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import standin_models
 import standins
 from standin_tensors import JOINED, NAMED, Held, Tensor
 
@@ -28,15 +29,15 @@ def arguments(words: list[str], made: dict[str, Any]) -> list[Any]:
     values: list[Any] = []
     for word in words:
         if word == "model":
-            values.append(made.setdefault("model", standins.CausalLM()))
+            values.append(made.setdefault("model", standin_models.CausalLM()))
         elif word == "inner":
-            values.append(made.setdefault("model", standins.CausalLM()).model)
+            values.append(made.setdefault("model", standin_models.CausalLM()).model)
         elif word in ("ids", "positions", "batch"):
             values.append(Tensor(ndim=1))
         elif word == "tokens":
-            values.append(standins.Batch(input_ids=Tensor(ndim=2)))
+            values.append(standin_models.Batch(input_ids=Tensor(ndim=2)))
         elif word == "config":
-            values.append(standins.config())
+            values.append(standin_models.config())
         elif word == "result":
             values.append(made["result"])
         else:
@@ -46,7 +47,7 @@ def arguments(words: list[str], made: dict[str, Any]) -> list[Any]:
 
 def run(job: dict[str, Any], depth: int) -> dict[str, Any]:
     """One run of a job for one depth."""
-    standins.SETTINGS.update(depth=depth, style=job["style"])
+    standin_models.SETTINGS.update(depth=depth, style=job["style"])
     for path, text in job["files"].items():  # anew for each depth: the code may patch them
         file = Path(path)
         file.parent.mkdir(parents=True, exist_ok=True)
