@@ -10,7 +10,7 @@ READY := $(VENV)/.eaglelint-installed
 EXAMPLE := examples/kimi-k25-wiring
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench build package-test clean
+.PHONY: help demo test lint types bench audit docs-data build package-test clean
 .DELETE_ON_ERROR:
 
 help: ## This list
@@ -31,6 +31,12 @@ types: $(READY) ## mypy, strict
 
 bench: $(READY) ## How long eaglelint takes to start
 	$(VENV)/bin/python benchmarks/startup.py
+
+audit: $(READY) ## The tables against the source of every release: downloads them, takes an hour (AUDIT="--engine vllm")
+	$(VENV)/bin/python benchmarks/audit.py $(AUDIT)
+
+docs-data: $(READY) ## What is computed from the tables, into the pages of docs/
+	$(VENV)/bin/python docs/generate.py
 
 build: $(READY) ## The wheel and the sdist, in dist/
 	$(RUN) build
