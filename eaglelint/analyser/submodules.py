@@ -52,8 +52,9 @@ def submodule(run: Interpreter, model: ModelV, name: V) -> V:
 
 def _named(run: Interpreter, model: ModelV, site: CallSite) -> list[V]:
     """The pairs of `named_modules`, without what is inside of layers."""
-    owner = patterns.dotted(site.node.func).rsplit(".", 2)
-    prefix = "" if len(owner) == 3 and owner[-2] in _DECODERS else "model."
+    owner = patterns.dotted(site.node.func).split(".")[:-1]
+    inner = len(owner) > 1 and owner[-1] in _DECODERS and owner[-2] not in ("self", "cls")
+    prefix = "" if inner else "model."
     layers = [(f"{prefix}layers.{i}", run.objects.layer(model, i)) for i in range(run.depth_of(model))]
     pairs: list[V] = [("", model), (f"{prefix}embed_tokens", Module("embed", model)), *layers]
     pairs.append((f"{prefix}norm", Module("norm", model)))
