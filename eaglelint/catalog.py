@@ -57,6 +57,8 @@ class WrongExample:
     """What must be reported."""
     about: str = ""
     """What the person did."""
+    checkpoints: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The tensors of each file of weights, by path and name: type and shape, and small numbers after `=`."""
     crash: str = ""
     """Code of a rule that the test makes fail, for the rule on internal errors."""
 
@@ -71,6 +73,8 @@ class RightExample:
     """The text of each file, by path."""
     about: str = ""
     """What the person did."""
+    checkpoints: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The tensors of each file of weights, by path and name: type and shape, and small numbers after `=`."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +185,7 @@ def load(code: str) -> Rule:
                 files=entry["files"],
                 expect=tuple(Expectation(**{**want, "mentions": _texts(want, "mentions")}) for want in entry["expect"]),
                 about=entry.get("about", ""),
+                checkpoints=entry.get("checkpoints", {}),
                 crash=entry.get("crash", ""),
             )
             for entry in examples["wrong"]

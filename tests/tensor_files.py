@@ -168,6 +168,22 @@ def torch_stream(tensors: Mapping[str, Tensor]) -> bytes:
     return b"".join(parts)
 
 
+def described(path: str, tensors: Mapping[str, str]) -> bytes:
+    """A file as the catalogue's examples describe it: `BF16 [48, 96]`, or `I64 [4] = 0 0 1 3` with numbers."""
+    read = {name: _described(text) for name, text in tensors.items()}
+    if path.endswith(".npy"):
+        (only,) = read.values()
+        return npy(only)
+    return safetensors(read) if path.endswith(".safetensors") else torch_file(read)
+
+
+def _described(text: str) -> Tensor:
+    kind, _, values = text.partition("=")
+    dtype, _, shape = kind.strip().partition(" ")
+    numbers = [int(number) for number in values.split()]
+    return (dtype, json.loads(shape), numbers) if numbers else (dtype, json.loads(shape))
+
+
 def gguf(metadata: Mapping[str, Any], tensors: Mapping[str, Sequence[int]]) -> bytes:
     """A GGUF file of float32 tensors. Shapes are given rows first, as in the other formats."""
 

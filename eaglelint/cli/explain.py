@@ -33,6 +33,7 @@ def _lines(rule: Rule) -> Iterator[str]:
         yield from ("", _title("Wrong", number, len(rule.examples.wrong)))
         yield from _paragraph(wrong.about, "  ")
         yield from _files(wrong.files)
+        yield from _checkpoints(wrong.checkpoints)
         yield ""
         for want in wrong.expect:
             yield f"  {want.file}:{want.line} {want.severity or rule.severity} {want.rule}"
@@ -40,6 +41,7 @@ def _lines(rule: Rule) -> Iterator[str]:
         yield from ("", _title("Right", number, len(rule.examples.right)))
         yield from _paragraph(right.about, "  ")
         yield from _files(right.files)
+        yield from _checkpoints(right.checkpoints)
     if rule.silences:
         yield from ("", f"Speaks instead of {', '.join(rule.silences)} about the same defect.")
     if rule.references:
@@ -62,3 +64,11 @@ def _files(files: Mapping[str, str]) -> Iterator[str]:
         yield from ("", f"  {path}")
         for line in text.rstrip("\n").split("\n"):
             yield f"    | {line}".rstrip()
+
+
+def _checkpoints(checkpoints: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Files of weights, as the names, types and shapes of their tensors."""
+    for path, tensors in checkpoints.items():
+        yield from ("", f"  {path}")
+        for name, tensor in tensors.items():
+            yield f"    | {name}: {tensor}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tensor_files
 
 from eaglelint import catalog
 from eaglelint.catalog import Expectation, RightExample, WrongExample
@@ -28,11 +29,13 @@ def examples(side: str) -> list[Any]:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
 
-    def run(files: Mapping[str, str], crash: str = "") -> Result:
-        for path, text in files.items():
+    def run(files: Mapping[str, str], crash: str = "", checkpoints: Mapping[str, Mapping[str, str]] = {}) -> Result:
+        written = {path: text.encode() for path, text in files.items()}
+        written |= {path: tensor_files.described(path, tensors) for path, tensors in checkpoints.items()}
+        for path, content in written.items():
             file = tmp_path / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+            file.write_bytes(content)
         return check(["."], load(["."]), _failing(crash) if crash else None)
 
     return run
@@ -69,7 +72,7 @@ def _shown(findings: list[Finding]) -> str:
 @pytest.mark.parametrize(("example", "code"), examples("wrong"))
 def test_what_is_wrong_is_reported(example: WrongExample, code: str, run: Any):
     assert code in {want.rule for want in example.expect}
-    result = run(example.files, example.crash)
+    result = run(example.files, example.crash, example.checkpoints)
     left = list(result.findings)
     for want in example.expect:
         hit = next((finding for finding in left if _fits(finding, want)), None)
@@ -82,7 +85,7 @@ def test_what_is_wrong_is_reported(example: WrongExample, code: str, run: Any):
 
 @pytest.mark.parametrize(("example", "code"), examples("right"))
 def test_what_is_right_is_left_alone(example: RightExample, code: str, run: Any):
-    result = run(example.files)
+    result = run(example.files, checkpoints=example.checkpoints)
     quiet = code if catalog.load(code).severity == "info" else ""
     alarms = [finding for finding in result.findings if finding.severity != "info" or finding.rule == quiet]
     assert not alarms, f"false alarms:\n{_shown(alarms)}"
