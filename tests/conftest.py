@@ -6,6 +6,7 @@ import json
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,9 @@ from eaglelint.facts import (
 from eaglelint.findings import Finding
 from eaglelint.location import Location, MappedText
 from eaglelint.pipeline import Pipeline, link
+from eaglelint.project import Source
+from eaglelint.readers.documents import documents
+from eaglelint.readers.drafter import read_config
 from eaglelint.readers.json_document import read_json
 from eaglelint.settings import Settings
 
@@ -85,6 +89,13 @@ class World:
         folder = posixpath.dirname(path)
         names = tuple(value["architectures"])
         return self._add("drafters", DrafterConfig(path, folder, "flat", method, names, "", found, document))
+
+    def config(self, value: Mapping[str, Any], *, path: str = "head/config.json") -> DrafterConfig:
+        """A drafter's config.json as the reader sees it; line n of it is that of `json.dumps(value, indent=2)`."""
+        source = Source(path, "json", Path(path), json.dumps(value, indent=2).encode())
+        found = read_config(source, documents(source)[0])
+        assert isinstance(found, DrafterConfig)
+        return self._add("drafters", found)
 
     def target(
         self, depth: int, *, path: str = "target/config.json", architecture: str = "Qwen3ForCausalLM", width: int = 4096

@@ -15,11 +15,8 @@ from eaglelint.linking.records import Serving, title
 from eaglelint.location import Location
 from eaglelint.pipeline import Pipeline
 
-#: What is captured where it is not the complete residual stream of the boundary.
-_TENSORS = {
-    "branch": "the branch of a layer without the residual",
-    "stream_alias": "a tensor that is overwritten later",
-}
+#: What is wrong with a tensor that is not the complete residual stream of the boundary.
+_TENSORS = {"branch": "captures the wrong tensor", "stream_alias": "captures tensors that are overwritten"}
 
 
 @check("EGL114")

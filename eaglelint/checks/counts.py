@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from eaglelint.boundary import show
-from eaglelint.checks.heads import Fault, HeadConfig, Outcome, config_of, findings, judge, releases_of
+from eaglelint.checks.heads import Fault, HeadConfig, Outcome, config_of, findings, judge, loading
 from eaglelint.checks.registry import check
 from eaglelint.checks.wording import listed, pointer_words
 from eaglelint.conventions import versions
 from eaglelint.conventions.heads import HeadRules, Width, head_rules
 from eaglelint.facts import LayerIds
 from eaglelint.findings import Finding, Fix
-from eaglelint.linking.records import Server, Serving, integers
+from eaglelint.linking.records import Serving, integers
 from eaglelint.pipeline import Pipeline
 
 
@@ -24,27 +24,37 @@ def aux_count_mismatch(pipeline: Pipeline) -> Iterator[Finding]:
     config = config_of(pipeline)
     if config is None or config.recorded:
         return
-    outcomes = []
-    for serving in pipeline.servings:
-        rules = head_rules(serving.engine)
-        if rules is None or serving.off or serving.reading.status != "ok":
+    outcomes: dict[tuple[str, ...], list[Outcome]] = {}
+    for server in pipeline.servers:
+        rules = head_rules(server.engine)
+        mine = [s for s in pipeline.servings if (s.launch, s.release) == (server.launch, server.release)]
+        if rules is None or not mine:
             continue
-        captured = _captured(serving)
-        if captured is not None and not _guess_is_known_wrong(pipeline, serving):
-            server = Server(serving.launch, serving.release, serving.target, serving.assumed)
-            releases = [r for r in releases_of(server) if not r or _within(serving, r)]
-            found = judge(server, partial(_fault, config, rules, serving, captured), releases)
-            if found is not None and (found.certain or serving.release.bounded):
-                outcomes.append((serving, found))
-    for defect in dict.fromkeys(_defect(pipeline, serving) for serving, _ in outcomes):
-        mine: list[Outcome] = [found for serving, found in outcomes if _defect(pipeline, serving) == defect]
-        yield from findings("EGL206", pipeline, mine, defect)
+        found = judge(server, partial(_fault, pipeline, config, rules, mine), loading(server, config, rules))
+        if found is not None:
+            outcomes.setdefault(_defect(pipeline, mine), []).append(found)
+    for defect, group in outcomes.items():
+        yield from findings("EGL206", pipeline, group, defect)
     if not pipeline.servings and pipeline.method == "eagle3":
         yield from _contradiction(pipeline, config)
 
 
-def _within(serving: Serving, release: str) -> bool:
-    return versions.within(release, serving.reading.first, serving.reading.last)
+def _fault(
+    pipeline: Pipeline, config: HeadConfig, rules: HeadRules, servings: Sequence[Serving], release: str
+) -> Fault | None:
+    """What is wrong in a release, if it is wrong in every way in which that may read the ids."""
+    ways = [s for s in servings if not release or versions.within(release, s.reading.first, s.reading.last)]
+    if not release or not ways:
+        ways = list(servings)
+    faults = [_of_way(pipeline, config, rules, serving, release) for serving in ways]
+    return faults[0] if faults and all(fault is not None for fault in faults) else None
+
+
+def _of_way(pipeline: Pipeline, config: HeadConfig, rules: HeadRules, serving: Serving, release: str) -> Fault | None:
+    if serving.off or serving.reading.status != "ok" or _guess_is_known_wrong(pipeline, serving):
+        return None
+    captured = _captured(serving)
+    return _wrong_width(config, rules, serving, captured, release) if captured is not None else None
 
 
 def _guess_is_known_wrong(pipeline: Pipeline, serving: Serving) -> bool:
@@ -52,8 +62,9 @@ def _guess_is_known_wrong(pipeline: Pipeline, serving: Serving) -> bool:
     return serving.ids is None and not serving.unread and bool(pipeline.evidence.best)
 
 
-def _defect(pipeline: Pipeline, serving: Serving) -> tuple[str, ...]:
-    ids = serving.ids if serving.ids is not None else next(iter(serving.unread), None)
+def _defect(pipeline: Pipeline, servings: Sequence[Serving]) -> tuple[str, ...]:
+    lists = [s.ids for s in servings if s.ids is not None] + [ids for s in servings for ids in s.unread]
+    ids = next(iter(lists), None)
     return ("ids", pipeline.name, str(ids.where)) if ids is not None else ("undeclared", pipeline.name)
 
 
@@ -84,10 +95,8 @@ def _built_for(config: HeadConfig, width: Width) -> Count:
     return Count(width.otherwise, "")
 
 
-def _fault(config: HeadConfig, rules: HeadRules, serving: Serving, captured: int, release: str) -> Fault | None:
+def _wrong_width(config: HeadConfig, rules: HeadRules, serving: Serving, captured: int, release: str) -> Fault | None:
     found = config.found(rules, release).found if rules.classes else None
-    if (rules.classes and found is None) or rules.reads(release, config.form) is False:
-        return None
     width = rules.width(release, config.form, found.name if found is not None else "")
     built = _built_for(config, width) if width is not None else None
     if width is None or built is None or built.number == captured:

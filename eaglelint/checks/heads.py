@@ -35,6 +35,13 @@ class HeadConfig(NamedTuple):
         """The drafter class with which a release loads it."""
         return rules.head_class(release, self.form, self.architectures, self.value)
 
+    def loads(self, rules: HeadRules, release: str) -> bool:
+        """Whether a release has an EAGLE-3 class for it and reads its form, as far as that is known."""
+        if rules.reads(release, self.form) is False:
+            return False
+        found = self.found(rules, release).found if rules.classes else None
+        return found.kind == "eagle3" if found is not None else not rules.exhaustive
+
 
 def config_of(pipeline: Pipeline) -> HeadConfig | None:
     """The config of a pipeline's drafter, or what its published record says of it; None for neither."""
@@ -135,6 +142,11 @@ def releases_of(server: Server) -> tuple[str, ...]:
         return engine.known
 
 
+def loading(server: Server, config: HeadConfig, rules: HeadRules) -> list[str]:
+    """The releases of a server that can load the head; of the others EGL205 and EGL209 speak."""
+    return [release for release in releases_of(server) if config.loads(rules, release)]
+
+
 def judge(
     server: Server,
     fault: Callable[[str], Fault | None],
@@ -147,7 +159,7 @@ def judge(
     An error when all do, unless the verdict rests on a default, a record or a release that nobody read; a warning when
     a bounded set of releases disagrees, or the newest of an open one does wrong.
     """
-    admitted = releases_of(server) if releases is None else tuple(releases)
+    admitted = tuple(releases_of(server) if releases is None else releases)
     faults = [(release, found) for release in admitted if (found := fault(release)) is not None]
     if not faults:
         return None

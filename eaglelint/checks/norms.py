@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from eaglelint.checks.heads import Fault, HeadConfig, Outcome, config_of, drafting, findings, judge
+from eaglelint.checks.heads import Fault, HeadConfig, Outcome, config_of, drafting, findings, judge, loading
 from eaglelint.checks.registry import check
 from eaglelint.checks.wording import pointer_words
 from eaglelint.conventions.heads import Flag, HeadRules
@@ -34,7 +34,8 @@ def norm_flag_contract(pipeline: Pipeline) -> Iterator[Finding]:
             flag = next((flag for flag in rules.flags if flag.name == name), None)
             if flag is None:
                 continue
-            found = judge(server, partial(_fault, config, rules, flag), recorded=config.recorded)
+            releases = loading(server, config, rules)
+            found = judge(server, partial(_fault, config, rules, flag), releases, recorded=config.recorded)
             if found is not None:
                 outcomes.append(_weighed(found, config, name))
         yield from findings("EGL207", pipeline, outcomes, ("norm", pipeline.name, name))
@@ -56,7 +57,7 @@ def _declared(config: HeadConfig, name: str) -> tuple[str, bool] | None:
 
 def _fault(config: HeadConfig, rules: HeadRules, flag: Flag, release: str) -> Fault | None:
     found = config.found(rules, release).found
-    if found is None or found.kind != "eagle3" or rules.reads(release, config.form) is False:
+    if found is None:
         return None
     honoured = rules.honoured(flag, release, config.form, found.name)
     declared = _declared(config, flag.name)
@@ -102,7 +103,7 @@ def field_ignored(pipeline: Pipeline) -> Iterator[Finding]:
     for server, rules in drafting(pipeline):
         pointers = dict.fromkeys(pointer for row in rules.ignored for pointer in row.pointers)
         for pointer in pointers:
-            found = judge(server, partial(_ignored, config, rules, pointer))
+            found = judge(server, partial(_ignored, config, rules, pointer), loading(server, config, rules))
             if found is not None:
                 outcomes.append(found)
     for finding in findings("EGL211", pipeline, outcomes):
@@ -112,7 +113,7 @@ def field_ignored(pipeline: Pipeline) -> Iterator[Finding]:
 def _ignored(config: HeadConfig, rules: HeadRules, pointer: str, release: str) -> Fault | None:
     value = config.value(pointer)
     found = config.found(rules, release).found
-    if value is None or found is None or rules.reads(release, config.form) is False:
+    if value is None or found is None:
         return None
     for row in rules.ignoring(release, config.form, found.name):
         if pointer in row.pointers and not any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from eaglelint.checks.heads import Fault, HeadConfig, config_of, drafting, findings, judge
+from eaglelint.checks.heads import Fault, HeadConfig, config_of, drafting, findings, judge, loading
 from eaglelint.checks.registry import check
 from eaglelint.conventions.heads import HeadRules, head_rules
 from eaglelint.findings import Finding
@@ -103,11 +103,12 @@ def draft_depth_unsupported(pipeline: Pipeline) -> Iterator[Finding]:
     config = config_of(pipeline)
     if config is None:
         return
-    outcomes = [
-        outcome
-        for server, rules in drafting(pipeline)
-        if (outcome := judge(server, partial(_too_deep, config, rules), recorded=config.recorded)) is not None
-    ]
+    outcomes = []
+    for server, rules in drafting(pipeline):
+        releases = loading(server, config, rules)
+        found = judge(server, partial(_too_deep, config, rules), releases, recorded=config.recorded)
+        if found is not None:
+            outcomes.append(found)
     yield from findings("EGL210", pipeline, outcomes, ("depth", pipeline.name))
 
 
@@ -116,12 +117,7 @@ def _too_deep(config: HeadConfig, rules: HeadRules, release: str) -> Fault | Non
     layers = config.value(pointer)
     found = config.found(rules, release).found
     limit = rules.depth(release, config.form, found.name) if found is not None else None
-    if (
-        limit is None
-        or not isinstance(layers, int)
-        or layers <= limit.most
-        or rules.reads(release, config.form) is False
-    ):
+    if limit is None or not isinstance(layers, int) or layers <= limit.most:
         return None
     most = "one layer" if limit.most == 1 else f"{limit.most} layers"
     what = f"the drafter has {layers} layers, and {{name}} takes {most} at most: {limit.effect}"

@@ -29,7 +29,6 @@ _TYPES = {
     "string": "a string",
     "array": "a list",
     "object": "an object",
-    "null": "null",
 }
 
 
@@ -98,7 +97,7 @@ def _wanted(error: ValidationError) -> str:
     if error.validator == "type":
         said: Any = error.validator_value
         types: list[str] = said if isinstance(said, list) else [said]
-        names = [_TYPES[name] for name in types if name != "null" or error.instance is not None]
+        names = [_TYPES[name] for name in types if name != "null"]
         least = error.schema.get("minimum") if isinstance(error.schema, dict) else None
         if least == 1 and names[:1] == ["an integer"]:
             names[0] = "a positive integer"
