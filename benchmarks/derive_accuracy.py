@@ -22,7 +22,7 @@ from engine_sources import archives, release
 from eaglelint.conventions.load import Entry
 from eaglelint.conventions.table import Engine, engine
 from eaglelint.conventions.versions import within
-from eaglelint.derivation.engines import read
+from eaglelint.derivation.engines import EngineSource, read
 from eaglelint.derive import Derived, derive_engine
 
 MARKS = ("<!-- derive-accuracy: begin -->", "<!-- derive-accuracy: end -->")
@@ -80,11 +80,18 @@ def measure(table: Engine, version: str, archive: Path) -> list[tuple[str, str, 
         if not within(version, entry.reading.first, entry.reading.last):
             continue
         for file in entry.reading.model_files:
-            if not any(s.path.endswith(f"/{file}") for s in source.sources):
+            if not _holds_targets(source, entry, file):
                 continue
             mine = [d for d in found if d.file.endswith(f"/{file}")]
             rows.append((file, *compare(entry, version, mine)))
     return rows
+
+
+def _holds_targets(source: EngineSource, entry: Entry, file: str) -> bool:
+    """Whether a release has the file, and the file has classes of the entry (not only a loop that another one uses)."""
+    data = {f: s.data for s in source.sources for f in entry.reading.model_files if s.path.endswith(f"/{f}")}
+    classes = {f: any(f"class {a}".encode() in d for a in entry.architectures) for f, d in data.items()}
+    return file in data and (classes[file] or not any(classes.values()))
 
 
 def main() -> int:

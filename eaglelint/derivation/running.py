@@ -24,6 +24,7 @@ from eaglelint.derivation.tensors import (
     Dense,
     Packed,
     Tokens,
+    guessed,
     made_in,
     of_sum,
     plus,
@@ -279,8 +280,8 @@ class Model:
                 reason = state.reason if isinstance(state, Unknown) else "something else than a tensor"
                 raise Underivable(f"a captured state is not known: {reason}", place(getattr(state, "where", None)))
             known = boundaries.name(state.content)
-            if known is None:
-                raise Underivable("a captured state is no boundary of the residual stream")
+            if known is None or (known[1] != "stream" and guessed(state.content)):
+                raise Underivable("a captured state went through something whose body is not known")
             found.append(known)
         return Seen(ids, self.depth, tuple(found))
 

@@ -141,7 +141,7 @@ class Dense(Special):
             return 2
         if name in ("data", "T", "mT"):
             return self
-        if name == "is_cuda":
+        if name in ("is_cuda", "is_xpu", "is_cpu"):
             return False  # fused kernels are left aside: the plain path says what they compute
         if name in ("dtype", "device", "layout", "grad", "requires_grad", "type"):
             return Unknown(name)
