@@ -216,6 +216,13 @@ def producer_consumer_drift(pipeline: Pipeline) -> Iterator[Finding]:
     if any(True for _ in aux_layers_mismatch(pipeline)):
         return
     reported: set[Location] = set()
+    for told, stored in pipeline.beside:
+        consumer, producer = lists.of_recipe(told), lists.of_recipe(stored)
+        pairs = _pairs(told, stored, pipeline.depth)
+        drifting = bool(pairs) and all(_drifts(consumer, producer, pair) for pair in pairs)
+        if drifting and consumer.place not in reported:
+            reported.add(consumer.place)
+            yield _drift(pipeline, consumer, producer, linked=True)
     for one, other in lists.related_pairs(pipeline, lists.of_training(pipeline)):
         pairs = _pairs(one.said, other.said, pipeline.depth)
         if not pairs or not all(_drifts(one, other, pair) for pair in pairs):
@@ -224,7 +231,7 @@ def producer_consumer_drift(pipeline: Pipeline) -> Iterator[Finding]:
         if consumer.place in reported:
             continue
         reported.add(consumer.place)
-        yield _drift(pipeline, consumer, producer)
+        yield _drift(pipeline, consumer, producer, linked=lists.proven_link(pipeline, consumer, producer))
 
 
 def _drifts(one: Listed, other: Listed, pair: _Pair) -> bool:
@@ -237,17 +244,21 @@ def _drifts(one: Listed, other: Listed, pair: _Pair) -> bool:
     return len(long) == len(short) + 1 and set(short) < set(long) and pair.depth in long
 
 
-def _drift(pipeline: Pipeline, consumer: Listed, producer: Listed) -> Finding:
+def _said(entry: Listed, boundaries: Sequence[int]) -> str:
+    if entry.said.source == "recipe":
+        return f"{entry.said.what} ({wording.numbers(boundaries)})"
+    return f"{wording.numbers(boundaries)} are {entry.said.what}"
+
+
+def _drift(pipeline: Pipeline, consumer: Listed, producer: Listed, *, linked: bool) -> Finding:
     severity: Severity
     severity, confidence = strength((), [consumer.said, producer.said])
-    if severity == "error" and not lists.proven_link(pipeline, consumer, producer):
+    if severity == "error" and not linked:
         severity, confidence = "warning", "likely"
     pair = _pairs(consumer.said, producer.said, pipeline.depth)[0]
     there = producer.said.where or producer.place
-    message = (
-        f"{wording.numbers(pair.one)} are {consumer.said.what} here, but {wording.numbers(pair.other)} "
-        f"at {there}: one head is trained on different states"
-    )
+    message = f"{_said(consumer, pair.one)} here, but {_said(producer, pair.other)} at {there}"
+    message += ": one head is trained on different states"
     fixed = pipeline.depth or (consumer.said.boundaries.fixed and producer.said.boundaries.fixed)
     tabled = len(_tabled(consumer.said)) == 1
     message += "" if fixed or tabled else f" (for {pair.depth} layers)"

@@ -60,6 +60,12 @@ def of_training(pipeline: Pipeline) -> list[Listed]:
     return found
 
 
+def of_recipe(said: Training) -> Listed:
+    """What a trainer or data generator was told."""
+    place = said.where or Location("")
+    return Listed(said, place, "recipe", frozenset({place.path}))
+
+
 def _assembled(assemblies: Sequence[Assembly], defects: Sequence[Defect], depth: int) -> list[Listed]:
     found = []
     for assembly in assemblies:

@@ -62,6 +62,31 @@ def trainings(
     return [statement for _, statement in named or found]
 
 
+def beside(
+    mine: Sequence[Told], config: DrafterConfig | None, target: Target | None, facts: Facts
+) -> tuple[tuple[Training, Training], ...]:
+    """What each training was told, and what the recipe that stored its states was told; only where both list ids."""
+    found = []
+    for told in mine:
+        if told.recipe.step != "train" or told.recipe.ids is None:
+            continue
+        for source in told.data:
+            both = [_listed(recipe, told, config, target, facts) for recipe in (told.recipe, source)]
+            consumer, producer = both
+            if consumer is not None and producer is not None:
+                found.append((consumer, producer))
+    return tuple(found)
+
+
+def _listed(
+    recipe: Recipe, told: Told, config: DrafterConfig | None, target: Target | None, facts: Facts
+) -> Training | None:
+    own = targets.find(recipe.target or told.recipe.target, facts.targets)
+    if recipe.ids is None or targets.differ(own, target):
+        return None
+    return _statement(recipe, config, target if target is not None and target.depth else own, facts, told.named)
+
+
 def title(trainer: str) -> str:
     """How a trainer writes its own name."""
     return _TITLES.get(trainer, trainer)

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
-from eaglelint.boundary import State
+from eaglelint.boundary import Layers, State
+from eaglelint.checks.drift import producer_consumer_drift
 from eaglelint.facts import Assembly, Step, Value
+from eaglelint.findings import Finding
+from eaglelint.linking.records import Training
 from eaglelint.location import Location
+from eaglelint.pipeline import Pipeline
 
 TOP = "/eagle_aux_hidden_state_layer_ids"
 
@@ -139,7 +143,8 @@ class TestDrift:
         found = served.finding("EGL403")
         assert (found.severity, found.where) == ("error", place)
         assert (
-            "boundaries 2, 18, 34 are concatenated here, but boundaries 2, 18, 33 at dump_states.py:11" in found.message
+            "boundaries 2, 18, 34 are concatenated here, but boundaries 2, 18, 33 are concatenated at dump_states.py:11"
+            in found.message
         )
 
     def test_it_points_at_the_consumer_whatever_the_order_of_the_files(self, served: Any):
@@ -173,7 +178,7 @@ class TestDrift:
         place = joined(served, [2, 18, 33], "train_head.py").where
         found = served.finding("EGL403")
         assert found.where == place
-        assert "2, 17, 33 at extract.sh:7" in found.message
+        assert "2, 17, 33 are captured at extract.sh:7" in found.message
 
     def test_what_a_concatenation_is_made_of_is_no_second_list(self, served: Any):
         served.captured([2, 18, 33, 35], 36, trace=(Step(at("dump.py", 7), "saved to a.pt"),))
@@ -235,3 +240,30 @@ class TestDrift:
         found = served.finding("EGL403")
         assert found.severity == "warning"
         assert "default of --layers" in found.message
+
+
+class TestTold:
+    """EGL403 between what a trainer and its data generator are told."""
+
+    @staticmethod
+    def findings(consumer: list[int], producer: list[int], **more: Any) -> list[Finding]:
+        told, stored = (
+            Training(Layers.of(ids), at("run.sh", line), "recipe", f"a trainer is told {ids}", **more)
+            for ids, line in ((consumer, 4), (producer, 2))
+        )
+        return list(producer_consumer_drift(Pipeline("", at("run.sh"), beside=((told, stored),))))
+
+    def test_different_layers(self):
+        (found,) = self.findings([2, 18, 33], [2, 17, 33])
+        assert (found.severity, found.where.line) == ("error", 4)
+        assert "[2, 17, 33] (boundaries 2, 17, 33) at run.sh:2" in found.message
+
+    def test_the_same_layers(self):
+        assert not self.findings([2, 18, 33], [2, 18, 33])
+
+    def test_one_of_several_meanings_agrees(self):
+        assert not self.findings([2, 18, 33], [3, 19, 34], also=(Layers.of([2, 18, 33]), Layers.of([3, 19, 34])))
+
+    def test_an_assumed_list_makes_a_warning(self):
+        (found,) = self.findings([2, 18, 33], [2, 17, 33], assumed="default of $TAPS")
+        assert found.severity == "warning"
