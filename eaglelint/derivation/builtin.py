@@ -108,6 +108,8 @@ def _len(run: EngineInterpreter, site: CallSite) -> V:
 
 
 def _super(run: EngineInterpreter, site: CallSite) -> V:
+    if len(site.args) == 2 and isinstance(site.args[0], ClassV) and isinstance(site.args[1], Obj | ClassV | ListOf):
+        return Super(site.args[1], site.args[0])
     frame: Frame | None = site.frame
     func = site.frame.function
     while frame is not None and frame.parent is not None and func is not None and func.owner is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -303,12 +303,17 @@ def captured_states(result: V) -> list[V]:
     if isinstance(extra, ListV):
         if extra.open:
             raise Underivable("whether a state is captured depends on a condition that is not known")
-        return list(extra.items)
+        return _flat(extra.items)
     if isinstance(extra, tuple):
-        return list(extra)
+        return _flat(extra)
     if isinstance(extra, Unknown):
         raise Underivable(f"the captured states are not known: {extra.reason}", place(extra.where))
     return list(states_in(extra))
+
+
+def _flat(values: Iterable[V]) -> list[V]:
+    """States, with the parts of packed buffers in their place."""
+    return [part for value in values for part in (value.parts if isinstance(value, Packed) else (value,))]
 
 
 class Boundaries:
