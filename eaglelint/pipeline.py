@@ -17,6 +17,8 @@ from eaglelint.facts import (
     Comment,
     Defect,
     DrafterConfig,
+    EnginePin,
+    EnvironmentSetting,
     Facts,
     Label,
     Launch,
@@ -58,10 +60,13 @@ class Pipeline:
     False when it is not known which. `template` marks a config that is no checkpoint's (the draft config of a training
     run beside an exported head), and `served_elsewhere` a drafter without a launch in a project that serves another.
     `servers` are its launches and the engines that are only pinned, whatever the kind of head; `servings` what those
-    that capture make of the ids of an EAGLE-3 head. `told` are the recipes by which it may have been made.
+    that capture make of the ids of an EAGLE-3 head, and `elsewhere` what other releases of the same engines that the
+    project names would make of them. `told` are the recipes by which it may have been made, `beside` what a training was
+    told and what the recipe of its data was, where both list ids.
 
-    Of the whole project are `others`, the launches that serve no drafter, `runs` and `comments`. `extractions`, with
-    `salts`, and `unlinked`, the launches of `others` with their releases, stand in the pipeline without a drafter only.
+    Of the whole project are `others`, the launches that serve no drafter, `runs`, `environment` and `comments`.
+    `extractions`, with `salts`, and `unlinked`, the launches of `others` with their releases, stand in the pipeline
+    without a drafter only.
     """
 
     name: str
@@ -76,6 +81,7 @@ class Pipeline:
     launches: tuple[Launch, ...] = ()
     servers: tuple[Server, ...] = ()
     servings: tuple[Serving, ...] = ()
+    elsewhere: tuple[Serving, ...] = ()
     evidence: Evidence = field(default_factory=Evidence)
     captures: tuple[Capture, ...] = ()
     assemblies: tuple[Assembly, ...] = ()
@@ -86,12 +92,14 @@ class Pipeline:
     ambiguities: tuple[Ambiguity, ...] = ()
     served_elsewhere: bool = False
     others: tuple[Launch, ...] = ()
+    environment: tuple[EnvironmentSetting, ...] = ()
     unlinked: tuple[Server, ...] = ()
     extractions: tuple[Extraction, ...] = ()
     salts: tuple[CacheSalt, ...] = ()
     runs: tuple[ScriptRun, ...] = ()
     comments: tuple[Comment, ...] = ()
     checkpoint: Checkpoint | None = None
+    beside: tuple[tuple[Training, Training], ...] = ()
 
     @property
     def depth(self) -> int:
@@ -119,8 +127,12 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
         others=tuple(launch for launch in facts.launches if launch.where not in serving_places),
         runs=facts.runs,
         comments=facts.comments,
+        environment=facts.environment,
     )
-    pipelines = [_pipeline(head, owned.of(index), facts, settings, served, shared) for index, head in enumerate(every)]
+    pins = releases.for_serving(facts.pins, extractions, facts.recipes)
+    pipelines = [
+        _pipeline(head, owned.of(index), facts, settings, served, shared, pins) for index, head in enumerate(every)
+    ]
     rest = owned.rest
     unlinked = tuple(_unlinked(shared.others, facts, settings))
     if not rest.empty or owned.ambiguities or extractions or unlinked:
@@ -136,6 +148,7 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
                 defects=rest.defects,
                 unresolved=rest.unresolved,
                 told=rest.told,
+                beside=told.beside(rest.told, None, target, facts),
                 ambiguities=owned.ambiguities,
                 extractions=extractions,
                 salts=facts.salts,
@@ -146,7 +159,13 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
 
 
 def _pipeline(
-    head: Head, share: evidence.Share, facts: Facts, settings: Settings, served: bool, shared: Pipeline
+    head: Head,
+    share: evidence.Share,
+    facts: Facts,
+    settings: Settings,
+    served: bool,
+    shared: Pipeline,
+    pins: Sequence[EnginePin],
 ) -> Pipeline:
     target = _target(head, share, facts, settings)
     depth = target.depth if target is not None else 0
@@ -166,6 +185,7 @@ def _pipeline(
         launches=head.launches,
         servers=servers,
         servings=tuple(_servings(head, servers, facts)),
+        elsewhere=tuple(_servings(head, tuple(_elsewhere(servers, target, pins)), facts)),
         evidence=known,
         captures=share.captures,
         assemblies=share.assemblies,
@@ -173,6 +193,7 @@ def _pipeline(
         defects=share.defects,
         unresolved=share.unresolved,
         told=share.told,
+        beside=told.beside(share.told, head.config, target, facts),
         served_elsewhere=served and not head.launches,
         checkpoint=checkpoints.of_drafter(head.config, facts) if head.config is not None else None,
     )
@@ -212,6 +233,16 @@ def _servers(head: Head, target: Target | None, facts: Facts, settings: Settings
         started = {releases.canonical(launch.engine) for launch in facts.launches}
         for release in releases.only_pinned(facts.pins, stated, started):
             if own is None or release.engine == own.engine:
+                yield Server(None, release, target)
+
+
+def _elsewhere(servers: Sequence[Server], target: Target | None, pins: Sequence[EnginePin]) -> Iterator[Server]:
+    """The other releases of the engines that serve a head which the project names somewhere."""
+    for engine in dict.fromkeys(server.engine for server in servers):
+        mine = [server.release for server in servers if server.engine == engine]
+        places = {release.where for release in mine}
+        for release in releases.named_besides(engine, mine, pins):
+            if release.where not in places:
                 yield Server(None, release, target)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from eaglelint.conventions import trainers
 from eaglelint.conventions.table import engine as known_engine
-from eaglelint.facts import EnginePin, Launch
+from eaglelint.facts import EnginePin, Launch, Recipe
 from eaglelint.linking import paths
-from eaglelint.linking.records import Release
+from eaglelint.linking.records import Extraction, Release
 from eaglelint.location import Location
 
 
@@ -71,6 +72,32 @@ def only_pinned(pins: Sequence[EnginePin], settings: Sequence[Release], served: 
         if name not in named and known_engine(name) is not None:
             found += narrowed(Release.of(name, pin) for pin in pins if canonical(pin.package) == name)
     return tuple(found)
+
+
+def for_serving(
+    pins: Sequence[EnginePin], extractions: Sequence[Extraction], recipes: Sequence[Recipe]
+) -> tuple[EnginePin, ...]:
+    """The pins that may be of a serving engine: not those of servers that extract, nor of the folders of a training.
+
+    A file that pins a trainer beside an engine, and one in the folder of a command that trains or extracts, is that of
+    the training.
+    """
+    extracting = {release.where for extraction in extractions for release in extraction.releases}
+    training = {pin.where.path for pin in pins if trainers.trainer(pin.package) is not None}
+    folders = {paths.folder_of(recipe.where.path) for recipe in recipes if recipe.step in ("data", "train")} - {""}
+    return tuple(
+        pin
+        for pin in pins
+        if pin.where not in extracting
+        and pin.where.path not in training
+        and paths.folder_of(pin.where.path) not in folders
+    )
+
+
+def named_besides(engine: str, chosen: Sequence[Release], pins: Sequence[EnginePin]) -> list[Release]:
+    """Releases of an engine that pins limit, besides those that are chosen; none that a chosen one already resolves."""
+    mine = [Release.of(engine, pin) for pin in pins if canonical(pin.package) == engine and not pin.unknown]
+    return [release for release in narrowed([*chosen, *mine]) if release.bounded and release not in chosen]
 
 
 def narrowed(releases: Iterable[Release]) -> tuple[Release, ...]:

@@ -226,7 +226,7 @@ def joined(command: Recipe, configuration: Recipe) -> Recipe:
     own = recipes.forms()[command.form]
     if any(name in command.given for name in own.ids):
         where = next(command.given[name].where for name in own.ids if name in command.given)
-    found = next(_built(command.form, given, where), None)
+    found = next(_built(command.form, given, where, command.complete), None)
     return found if found is not None else command
 
 
