@@ -20,6 +20,7 @@ from eaglelint.pipeline import Pipeline
 _SPECULATIVE = re.compile(r"speculati|spec[-_]|eagle|draft|dflash|dspark")
 #: JSON-valued arguments whose keys are listed.
 _MAPPINGS = ("speculative_config",)
+_ONE = {"option": "an option", "keyword": "a keyword", "key": "a key"}
 _FORMS = {"flag": "a flag", "integer": "a whole number", "number": "a number"}
 
 
@@ -115,7 +116,7 @@ def _absent(one: Served, name: str, among: Names, release: str, what: str) -> _U
         renamed = record.renamed_to if record is not None else ""
         nearest = renamed or known.nearest(name, {k: v for k, v in among.items() if k != name}, release)
         releases = known.releases_with(spans)
-        why = f"it is {what} of {one.engine} {releases} only"
+        why = f"it is {_ONE[what]} of {one.engine} {releases} only"
         return _Unknown(why, f"{'use' if renamed else 'the nearest is'} {_as(name, nearest)}" if nearest else "")
     nearest = known.nearest(name, among, release) or _contained(one, name, among, release)
     if what == "option" and not nearest and not _SPECULATIVE.search(name):
@@ -125,7 +126,7 @@ def _absent(one: Served, name: str, among: Names, release: str, what: str) -> _U
     if not nearest:
         later = get_close_matches(name, list(among), n=1, cutoff=0.75)
         if later:
-            words = f"{later[0]} is {what} of {one.engine} {known.releases_with(among[later[0]])} only"
+            words = f"{later[0]} is {_ONE[what]} of {one.engine} {known.releases_with(among[later[0]])} only"
             return _Unknown(f"no release has it, and {words}")
         return _Unknown("no release has it")
     since = among[nearest][0].since

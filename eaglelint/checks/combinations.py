@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
-from eaglelint.checks import wording
 from eaglelint.checks.launching import Served, finding, integer, judge, only_captures, served, spelled, text
 from eaglelint.checks.registry import check
+from eaglelint.conventions import versions
 from eaglelint.conventions.arguments import Condition, Constraint
-from eaglelint.facts import Argument, Confidence, Launch, Step
-from eaglelint.findings import Finding, Fix, Severity
+from eaglelint.conventions.table import engine as known_engine
+from eaglelint.facts import Launch, Step
+from eaglelint.findings import Finding, Severity
 from eaglelint.linking.methods import method
-from eaglelint.linking.records import Serving, title
+from eaglelint.linking.records import Target
 from eaglelint.location import Location
 from eaglelint.pipeline import Pipeline
 
+#: Engines whose own model code a project may replace.
+_ENGINES = ("sglang", "vllm")
 _DRAFT_TP = "speculative_config.draft_tensor_parallel_size"
 
 
@@ -150,56 +153,47 @@ def _tensor_parallel(launch: Launch) -> int | None:
 @check("EGL307")
 def target_not_supported(pipeline: Pipeline) -> Iterator[Finding]:
     """A target for which the release captures no states at all. One finding a launch."""
-    launches: dict[Location, list[Serving]] = {}
-    for serving in pipeline.servings:
-        if serving.launch is not None and method(serving.launch).kind == "eagle3" and not only_captures(serving.launch):
-            launches.setdefault(serving.launch.where, []).append(serving)
-    for group in launches.values():
-        refused = [serving for serving in group if serving.reading.status == "unsupported"]
-        if refused and refused[0].target is not None and refused[0].target.architectures:
-            found = _unsupported(refused, group)
-            if found is not None:
-                yield found
+    if any(capture.framework in _ENGINES for capture in pipeline.captures):
+        return  # the project brings capture code of its own into an engine
+    reads = {s.launch.where for s in pipeline.servings if s.launch is not None and s.reading.status != "unsupported"}
+    seen: set[Location] = set()
+    for one in served(pipeline):
+        launch, target, said = one.launch, one.server.target, method(one.launch)
+        if said.kind != "eagle3" or said.argument is None or target is None or not target.architectures:
+            continue
+        if only_captures(launch) or launch.where in seen or launch.where in reads:
+            continue
+        judged = judge(one, partial(_refuses, one, target))
+        if judged is None:
+            continue
+        seen.add(launch.where)
+        yield finding(
+            "EGL307",
+            judged,
+            f"{{name}} can not draft for {target.name} ({', '.join(target.architectures)}) with an EAGLE-3 head: "
+            + judged.fault,
+            said.argument.where,
+            given=(said.argument,),
+            doubts=(target.assumed,),
+            related=(Step(target.where, "the target"),) if target.where is not None else (),
+            cure=_later(one, target, judged.releases[-1]),
+            defect="unsupported",
+        )
 
 
-def _unsupported(refused: Sequence[Serving], every: Sequence[Serving]) -> Finding | None:
-    first = refused[0]
-    launch, target = first.launch, first.target
-    assert launch is not None
-    assert target is not None
-    certain = len(refused) == len(every)
-    if not certain and not first.release.bounded and refused[-1] is not every[-1]:
+def _refuses(one: Served, target: Target, release: str) -> str | None:
+    """Why a release captures nothing for a target; None when it does capture."""
+    engine = known_engine(one.server.engine)
+    readings = engine.readings(release, target) if engine is not None and release else ()
+    if not readings or any(reading.status != "unsupported" for reading in readings):
         return None
-    argument: Argument | None = method(launch).argument
-    names = wording.listed(dict.fromkeys(serving.name for serving in refused))
-    why = next((defect.effect for serving in refused for defect in serving.reading.defects if defect.effect), "")
-    kinds = ", ".join(target.architectures)
-    message = f"{names} can not draft for {target.name} ({kinds}) with an EAGLE-3 head: " + (
-        why or "its class has no way to capture auxiliary states"
-    )
-    doubts = [r for s in refused for r in (s.assumed, s.release.assumed, target.assumed) if r]
-    severity: Severity = "warning" if doubts or not certain else "error"
-    confidence: Confidence = "possible" if not certain else "likely" if doubts else "proven"
-    if doubts:
-        message += f" (assumed: {wording.listed(doubts)})"
-    related = [Step(launch.where, "the server is started here")]
-    if first.release.where is not None:
-        related.append(Step(first.release.where, f"{first.name} comes from here"))
-    if target.where is not None:
-        related.append(Step(target.where, "the target"))
-    return Finding(
-        rule="EGL307",
-        severity=severity,
-        message=message,
-        where=argument.where if argument is not None else launch.where,
-        confidence=confidence,
-        related=wording.unique(related),
-        fix=_later(first),
-        defect=("unsupported", str(launch.where)),
-    )
+    effects = [defect.effect for reading in readings for defect in reading.defects if defect.effect]
+    return effects[0] if effects else "the target's class there has no way to hand out auxiliary states"
 
 
-def _later(serving: Serving) -> Fix | None:
+def _later(one: Served, target: Target, release: str) -> str:
     """The first newer release that captures for this target."""
-    later = [reading for reading in wording.later_readings(serving) if reading.rule != "ignored"]
-    return Fix(f"{title(serving.engine)} {later[0].first} is the first release that can") if later else None
+    engine = known_engine(one.server.engine)
+    newer = [r for r in engine.read if versions.order(r) > versions.order(release)] if engine is not None else []
+    first = next((r for r in newer if _refuses(one, target, r) is None), "")
+    return f"{one.engine} {first} is the first release that can" if first else ""
