@@ -92,6 +92,16 @@ def play(run: EngineInterpreter, world: EngineWorld, role: str, func: V, site: C
     return Unknown(role)
 
 
+def read_pair(run: EngineInterpreter, site: CallSite) -> V:
+    """(normed state, sum): what a norm between stages gives for a state and its residual, or for a state alone."""
+    states = [v for v in [*site.args, *site.kwargs.values()] if isinstance(v, Dense)][:2]
+    if not states:
+        return Unknown("states")
+    total = plus(states[0].content, states[1].content) if len(states) > 1 else states[0].content
+    _capture(run, site, total)
+    return (Dense(of_sum("normed", total, run.layer)), Dense(total))
+
+
 def _within(part: Content, whole: Content) -> bool:
     counted = dict(whole)
     return all(counted.get(term, 0) >= times for term, times in part)

@@ -177,6 +177,8 @@ class EngineWorld(World):
             return ListV(calls.iterate(run, values[0]) or [])
         if role == "norm":
             return self.norm(run, values)
+        if role == "read_pair":
+            return stages.read_pair(run, site)
         if role == "pair":
             states = [v for v in values if isinstance(v, Dense) or v is None][:2]
             return tuple(states) if len(states) == 2 else Unknown("pair")

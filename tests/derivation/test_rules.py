@@ -24,7 +24,9 @@ def test_a_loop_that_captures_before_the_layer_and_a_setter_that_adds_one(tmp_pa
 
 
 def test_a_stream_without_a_residual_yet_is_the_embedding(tmp_path: Path) -> None:
-    loop = BEFORE.replace("hidden_states + residual)", "hidden_states if residual is None else hidden_states + residual)")
+    loop = BEFORE.replace(
+        "hidden_states + residual)", "hidden_states if residual is None else hidden_states + residual)"
+    )
     assert reading(tmp_path, loop).zero == "captured"
 
 
@@ -149,7 +151,8 @@ def test_a_packed_buffer_that_counts_fails_at_ids_out_of_reach(tmp_path: Path) -
     assert found.reading is not None
     assert (found.reading.end, found.reading.outside) == ("crash", "crash")
     crashed = [seen for seen in found.seen if seen.crash == "RuntimeError"]
-    assert crashed and all(seen.where is not None for seen in crashed)
+    assert crashed
+    assert all(seen.where is not None for seen in crashed)
 
 
 @pytest.mark.parametrize("condition", ["forward_batch.fancy", "self.config.fancy"])

@@ -18,7 +18,8 @@ from tests.derivation.toy import source, tree, wheel
 def test_a_wheel_and_a_folder_say_the_same(tmp_path: Path) -> None:
     (unpacked,) = derive(str(tree(tmp_path / "site-packages", source())))
     (packed,) = derive(str(wheel(tmp_path, source())))
-    assert unpacked.reading is not None and packed.reading is not None
+    assert unpacked.reading is not None
+    assert packed.reading is not None
     assert packed.reading.rule == unpacked.reading.rule == "plus_one"
     assert packed.reading.first == "9.9.9"
 
@@ -85,6 +86,7 @@ def test_an_overlay_in_a_project_is_read(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     sources = discover(["."]).sources
     found = derived_reading(sources, "sglang", ["ToyForCausalLM"])
-    assert found is not None and found.rule == "plus_one"
+    assert found is not None
+    assert found.rule == "plus_one"
     assert derived_reading(sources, "sglang", ["OtherForCausalLM"]) is None
     assert derived_reading(sources, "vllm", ["ToyForCausalLM"]) is None

@@ -8,7 +8,7 @@ from textwrap import dedent, indent
 
 from eaglelint.derive import Derived, derive
 
-LAYER = '''
+LAYER = """
 import torch
 from torch import nn
 from sglang.srt.layers.layernorm import RMSNorm
@@ -43,9 +43,9 @@ class ToyAttention(nn.Module):
 
 class ToyMLP(nn.Module):
     pass
-'''
+"""
 
-MODEL = '''
+MODEL = """
 
 class ToyModel(nn.Module):
     def __init__(self, config, quant_config=None, prefix=""):
@@ -77,27 +77,29 @@ class ToyForCausalLM(nn.Module):
 
 
 EntryClass = [ToyForCausalLM]
-'''
+"""
 
-BEFORE = '''
+BEFORE = """
     for i in range(len(self.layers)):
         if i in self.layers_to_capture:
             aux_hidden_states.append(hidden_states + residual)
         hidden_states, residual = self.layers[i](positions, hidden_states, forward_batch, residual)
-'''
+"""
 
-PLUS_ONE = '''
+PLUS_ONE = """
     n = self.config.num_hidden_layers
     if layer_ids is None:
         self.model.layers_to_capture = [2, n // 2, n - 3]
     else:
         self.model.layers_to_capture = [val + 1 for val in layer_ids]
-'''
+"""
 
 
 def source(loop: str = BEFORE, setter: str = PLUS_ONE) -> str:
     """The model file with this layer loop and this body of the setter."""
-    body = MODEL.format(loop=indent(dedent(loop).strip("\n"), " " * 8), setter=indent(dedent(setter).strip("\n"), " " * 8))
+    body = MODEL.format(
+        loop=indent(dedent(loop).strip("\n"), " " * 8), setter=indent(dedent(setter).strip("\n"), " " * 8)
+    )
     return LAYER + body
 
 
