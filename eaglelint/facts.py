@@ -318,7 +318,7 @@ class Unreadable:
 class Recipe:
     """What a trainer or data generator was told: by a run configuration, a command, a variable or a model card.
 
-    `trainer`, `path` and `form` (its index in `conventions.recipes.forms()`, -1 for none) say who reads it; `trainer` is
+    `trainer`, `path` and `form` (its index in `conventions.recipes.forms()`, -1: none) say who reads it; `trainer` is
     "" when that is not known. `step`: "data" (stores states), "train", "export", "convert" (rewrites a head) or "card".
     `where` is the start of the command, or the place that makes a document a recipe. `ids` is the list as written;
     `preset` is what stands in its place ("eagle"), "" for nothing. `stored` is where it says that the states come from

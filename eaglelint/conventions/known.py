@@ -118,7 +118,7 @@ class KnownDrafter:
 
     @property
     def pointers(self) -> tuple[str, ...]:
-        """The JSON pointers under which its config holds the ids; () when it declares none or the place is not known."""
+        """The JSON pointers under which its config holds the ids; () when it declares none or where is not known."""
         if self.ids is None:
             return ()
         if self.method != "eagle3":

@@ -189,7 +189,7 @@ class Engine:
             return [Reading(self.name, shown, shown, "nothing_captured", status="unsupported")]
         usual = others or [e for e in here if e.usual(release) or (e.fallback == "perhaps" and names)]
         defects = self.defects if release is None else self._covering(self.defects, [release])
-        defects = [d for d in defects if question.purpose == "extraction" or d.purpose == "serving"]
+        defects = tuple(d for d in defects if question.purpose == "extraction" or d.purpose == "serving")
         runners = self._runners(release, question)
         readings = [r for e in own or usual for n in runners for r in _joined(e, places, defects, shown, n, question)]
         return readings if own else generalise(readings)

@@ -82,7 +82,8 @@ def test_no_entry_gets_lost(name: str, entries: int):
         ("modelopt", {"hf": 1, "megatron": 1, "vllm_dump": 1, "vllm_streaming": 1, "trtllm_dump": 1, "dflash": 1}),
         ("speculators", {"research": 1, "datagen": 2, "train": 2, "train_legacy_data": 1, "convert_eagle3": 1,
                          "convert_dflash": 1}),
-        ("angelslim", {"online": 1, "offline": 1}), ("torchspec", {"vllm": 2, "hf": 1, "sgl": 1}), ("eagle", {"online": 1}),
+        ("angelslim", {"online": 1, "offline": 1}), ("torchspec", {"vllm": 2, "hf": 1, "sgl": 1}),
+        ("eagle", {"online": 1}),
         ("nemo-automodel", {"all": 1}), ("nemo-rl", {"all": 1}), ("baldeagle", {"offline": 1}),
     ],
 )  # fmt: skip
