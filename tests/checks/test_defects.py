@@ -143,6 +143,12 @@ class TestFinalNorm:
         assert world.finding("EGL107").severity == "warning"
 
 
+def test_states_that_only_names_tie_together_are_no_flow(world: Any):
+    steps = (Step(at("layer.py", 4), "named hidden_states"), Step(at("model.py", 9), "named hidden_states"))
+    world.defect("final-state-norm-mismatch", related=steps)
+    assert not world.findings("EGL107")
+
+
 def test_one_list_for_both_sides_of_the_layer_names_both_sets(world: Any):
     steps = (Step(at("run.py", 11), "before"), Step(at("run.py", 21), "after"))
     details = {"ids": [2, 20, 37], "offsets": [0, 1]}
