@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from toy import BEFORE, PLUS_ONE, source, tree
 
 from eaglelint.guard import Guard
 from eaglelint.pipeline import link
 from eaglelint.project import discover
 from eaglelint.reading import read
 from eaglelint.settings import Settings
-from tests.derivation.toy import BEFORE, PLUS_ONE, source, tree
 
 LAUNCH = (
     "pip install sglang==0.5.9\n"

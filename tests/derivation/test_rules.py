@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from toy import BEFORE, PLUS_ONE, derived
 
 from eaglelint.conventions.records import Reading
-from tests.derivation.toy import BEFORE, PLUS_ONE, derived
 
 
 def reading(root: Path, loop: str = BEFORE, setter: str = PLUS_ONE) -> Reading:

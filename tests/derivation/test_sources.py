@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from toy import source, tree, wheel
 
 from eaglelint.cli.group import cli
 from eaglelint.derive import derive, derived_reading
 from eaglelint.errors import UsageError
 from eaglelint.project import discover
-from tests.derivation.toy import source, tree, wheel
 
 
 def test_a_wheel_and_a_folder_say_the_same(tmp_path: Path) -> None:
