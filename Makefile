@@ -10,7 +10,7 @@ READY := $(VENV)/.eaglelint-installed
 EXAMPLE := examples/kimi-k25-wiring
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench derive-accuracy audit docs-data build package-test clean
+.PHONY: help demo test lint types bench accuracy derive-accuracy audit docs-data build package-test clean
 .DELETE_ON_ERROR:
 
 help: ## This list
@@ -37,6 +37,10 @@ audit: $(READY) ## The tables against the source of every release: downloads the
 
 docs-data: $(READY) ## What is computed from the tables, into the pages of docs/
 	$(VENV)/bin/python docs/generate.py
+
+accuracy: $(READY) ## Generated capture code and string literals by the thousand; CORPUS="DIR..." TREE="DIR..." for more
+	$(VENV)/bin/python benchmarks/accuracy.py --variants 2000 --literals 20000 \
+		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(TREE),--tree $(TREE))
 
 derive-accuracy: $(READY) ## How often derive agrees with the tables, over all releases (downloads them; an hour)
 	$(VENV)/bin/python benchmarks/derive_accuracy.py --write docs/accuracy.md

@@ -28,6 +28,9 @@ _SAID = re.compile(r"(boundary|named|saved to|loaded from|entry) (\S+)( .*)?")
 _WIDTH = {"float8_e4m3fn": 8, "float8_e5m2": 8, "int8": 8, "float16": 16, "half": 16, "bfloat16": 16, "float32": 32}
 
 
+#: A place that puts more combinations of states side by side than this joins something for every layer: no input of fc.
+_MANY = 12
+
 _Seen = TypeVar("_Seen", Joined, Store)
 
 
@@ -153,6 +156,8 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
         if not _related(runs, joined.scope, trace(joined.parts)):
             continue
         width = max(len(variants) for variants in entry.by_depth.values())
+        if width > _MANY:
+            continue
         for n in range(width):
             table = {d: v[n] for d, v in entry.by_depth.items() if n < len(v)}
             sample = next(iter(table.values()))
