@@ -107,5 +107,9 @@ def strength(
 
 def reasons(servings: Iterable[Serving], trainings: Iterable[Training]) -> list[str]:
     """On whose defaults and guesses a verdict rests, without repetitions."""
-    found = [serving.assumed for serving in servings] + [training.assumed for training in trainings]
+    served = list(servings)
+    found = [serving.assumed for serving in served] + [training.assumed for training in trainings]
+    found += [
+        f"{serving.name} reads ids as the last verified release does" for serving in served if serving.reading.beyond
+    ]
     return list(dict.fromkeys(reason for reason in found if reason))
