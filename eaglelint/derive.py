@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eaglelint.analyser.fragments import deep_recursion
 from eaglelint.analyser.sources import Code
@@ -93,11 +93,25 @@ def derived_reading(sources: Sequence[File], engine: str, architectures: Sequenc
 
 
 def _derive(source: Source, engine: engines.EngineSource, target_file: str) -> Iterator[Derived]:
+    done: dict[frozenset[tuple[str, int]], Derived] = {}
     for path in target_files(engine):
         if target_file and not f"/{path}".endswith(f"/{target_file}"):
             continue
         for cls in source.targets(path):
-            yield _convention(source, engine.version, path, cls)
+            key = source.likeness(cls)
+            if key not in done:
+                done[key] = _convention(source, engine.version, path, cls)
+            yield _renamed(done[key], path, cls.name)
+
+
+def _renamed(found: Derived, path: str, name: str) -> Derived:
+    """The convention of a class that has all its code from another one."""
+    if (found.file, found.name) == (path, name):
+        return found
+    reading = found.reading
+    if reading is not None:
+        reading = replace(reading, model_files=(path.rsplit("/", 1)[-1],), architectures=(name,))
+    return replace(found, file=path, name=name, reading=reading)
 
 
 def target_files(engine: engines.EngineSource) -> list[str]:
@@ -132,7 +146,8 @@ def _convention(source: Source, version: str, path: str, cls: ClassV) -> Derived
     try:
         for depth in DEPTHS:
             model = Model(source, cls, depth)
-            seen += [model.probe(ids) for ids in probes(depth)]
+            lists = probes(depth)
+            seen += [model.probe(ids) for ids in (lists if depth == DEPTHS[0] else lists[:4] + lists[6:8])]
             proofs += [p for p in model.proofs() if p not in proofs]
         verdict = judge(seen)
     except Underivable as error:

@@ -103,6 +103,11 @@ class Source:
         own = [cls for cls in found if cls.name in registered] if registered else found
         return [cls for cls in own if not cls.name.endswith(("Base", "Mixin")) and not cls.name.startswith("Supports")]
 
+    def likeness(self, cls: ClassV) -> frozenset[tuple[str, int]]:
+        """What tells a class from others: its methods and class attributes, own or inherited."""
+        found = {name: self.run.objects.find(cls, name) for base in linear(cls) for name in base.attrs}
+        return frozenset((name, id(getattr(value, "node", value))) for name, value in found.items())
+
     def proofs(self, cls: ClassV) -> list[tuple[str, Location]]:
         """Where the setter of a class stands."""
         found = self.run.objects.find(cls, SETTERS[self.engine])
