@@ -61,8 +61,8 @@ class Pipeline:
     run beside an exported head), and `served_elsewhere` a drafter without a launch in a project that serves another.
     `servers` are its launches and the engines that are only pinned, whatever the kind of head; `servings` what those
     that capture make of the ids of an EAGLE-3 head, and `elsewhere` what other releases of the same engines that the
-    project names would make of them. `told` are the recipes by which it may have been made, `beside` what a training was
-    told and what the recipe of its data was, where both list ids.
+    project names would make of them. `told` are the recipes by which it may have been made, `beside` what a training
+    was told and what the recipe of its data was, where both list ids.
 
     Of the whole project are `others`, the launches that serve no drafter, `runs`, `environment` and `comments`.
     `extractions`, with `salts`, and `unlinked`, the launches of `others` with their releases, stand in the pipeline

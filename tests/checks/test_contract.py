@@ -160,11 +160,16 @@ def test_a_likely_capture_is_at_most_a_warning(world: Any):
     assert world.finding("EGL401").severity == "warning"
 
 
-def test_a_pinned_range_in_which_the_first_releases_read_no_ids(world: Any):
+def test_what_changes_within_a_pinned_range_is_another_rules(world: Any):
     served(world, [3, 17, 31], ">=0.4.8,<0.5", [4, 18, 32], architecture="LlamaForCausalLM")
-    found = world.finding("EGL401")
-    assert found.severity == "warning"
-    assert "captures its default boundaries 2, 18, 33" in found.message
+    assert not world.findings("EGL401")
+    assert "captures its default boundaries 2, 18, 33" in world.finding("EGL410").message
+
+
+def test_a_pinned_range_of_which_every_release_is_wrong(world: Any):
+    served(world, [2, 18, 33], ">=0.5.12,<0.5.15", [2, 18, 33])
+    assert world.finding("EGL401").severity == "error"
+    assert not world.findings("EGL410")
 
 
 def test_an_unpinned_engine_is_not_held_to_releases_that_read_no_ids(world: Any):
