@@ -283,7 +283,7 @@ def _excused(pipeline: Pipeline, defect: Defect) -> bool:
     if defect.kind == "lossy-dump-dtype":
         return defect.details.get("computed") == "auto" and not _is_narrower(defect, _own_dtype(pipeline, defect))
     if defect.kind == "final-state-norm-mismatch":
-        # Names alone tie functions of a model together that nobody calls so; a capture, an index or a file is data flow.
+        # Names alone tie functions together that nobody calls so; a capture, an index or a file is data flow.
         named = bool(defect.related) and all(step.what.startswith("named ") for step in defect.related)
         return named or (defect.confidence == "likely" and not defect.related)
     return False
