@@ -66,7 +66,7 @@ def config_of(pipeline: Pipeline) -> HeadConfig | None:
 
 def _recorded(known: KnownDrafter, where: Location) -> HeadConfig:
     values: dict[str, Any] = {**known.geometry, **known.flags} if known.established else {}
-    speculators = any(name.endswith("Speculator") for name in known.architectures)
+    speculators = known.trainer == "speculators" or any(name.endswith("Speculator") for name in known.architectures)
     form = Form("speculators", "eagle3") if speculators else Form("flat")
 
     def value(pointer: str) -> Any:

@@ -7,6 +7,7 @@ from functools import partial
 
 from eaglelint.checks.heads import Fault, HeadConfig, config_of, drafting, findings, judge, loading
 from eaglelint.checks.registry import check
+from eaglelint.checks.stored import stored
 from eaglelint.conventions.heads import HeadRules, head_rules
 from eaglelint.findings import Finding
 from eaglelint.pipeline import Pipeline
@@ -99,9 +100,14 @@ def _foreign(config: HeadConfig, rules: HeadRules, release: str) -> Fault | None
 
 @check("EGL210")
 def draft_depth_unsupported(pipeline: Pipeline) -> Iterator[Finding]:
-    """The drafter has more layers than its class in the release. One finding a head."""
+    """The drafter has more layers than its class in the release. One finding a head.
+
+    Where the checkpoint has another number of layers than the config says, that is all there is to say.
+    """
     config = config_of(pipeline)
-    if config is None:
+    head = stored(pipeline)
+    miscounted = head is not None and head.names.layers and len(set(head.names.layers)) != head.sizes.layers
+    if config is None or miscounted:
         return
     outcomes = []
     for server, rules in drafting(pipeline):
