@@ -69,7 +69,7 @@ def check(paths: Sequence[str], settings: Settings, checks: Checks | None = None
     facts = read(project, settings, guard)
     pipelines = tuple(guard.each("the linking of files to pipelines", Location("."), lambda: link(facts, settings)))
     found = list(_checked(pipelines, facts, checks, guard))
-    found = _arbitrated(_distinct(configured([*found, *guard.findings], settings)))
+    found = arbitrated(_distinct(configured([*found, *guard.findings], settings)))
     verdict = suppress(found, project.sources, settings)
     kept = [*verdict.kept, *configured(verdict.unused, settings)]
     return Result(
@@ -104,7 +104,7 @@ def _distinct(findings: Iterable[Finding]) -> list[Finding]:
     return list(first.values())
 
 
-def _arbitrated(findings: Sequence[Finding]) -> list[Finding]:
+def arbitrated(findings: Sequence[Finding]) -> list[Finding]:
     """One defect, one finding: of those with the same defect key, the ones that name the cause silence the others."""
     rules: dict[tuple[str, ...], set[str]] = {}
     for finding in findings:

@@ -198,7 +198,7 @@ def _sizes(head: Stored, maps: Maps, size: int) -> Iterator[Problem]:
         yield Problem(f"d2t has {d2t.length} entries, and the draft vocabulary {draft}", d2t.where)
     if t2d is None:
         return
-    if size and not padded(t2d.length, size):
+    if size and not padded(t2d.length, size) and t2d.length != sizes.vocab:
         yield Problem(f"t2d has {t2d.length} entries, and the target's vocabulary {size}", t2d.where)
     if marked is not None and draft and len(marked) != draft:
         yield Problem(f"t2d marks {len(marked)} tokens, and the draft vocabulary has {draft}", t2d.where)
