@@ -41,18 +41,33 @@ def unknown_argument(pipeline: Pipeline) -> Iterator[Finding]:
         for argument in one.launch.arguments:
             if (argument.where, argument.spelling) in seen:
                 continue
-            judged = judge(one, partial(_unknown, one, argument))
-            if judged is None:
+            judged = judge(one, partial(_lacks, one, argument))
+            unknown = _unknown(one, argument, judged.releases[-1]) if judged is not None else None
+            if judged is None or unknown is None:
                 continue
             seen.add((argument.where, argument.spelling))
             yield finding(
                 "EGL305",
                 judged,
-                f"{{name}} does not have {argument.spelling}: {judged.fault.why}",
+                f"{{name}} does not have {argument.spelling}: {unknown.why}",
                 argument.where,
-                cure=judged.fault.cure,
+                cure=unknown.cure,
                 defect=f"argument {argument.spelling}",
             )
+
+
+def _lacks(one: Served, argument: Argument, release: str) -> bool | None:
+    """Whether a release surely has no such argument (True); the reasons, which take longer, are for `_unknown`."""
+    known = one.arguments
+    head, dot, _ = argument.name.partition(".")
+    if dot:
+        spans = known.spans(argument.name) if head in _MAPPINGS else ()
+        return (not spans or known.has(spans, release) is False) or None
+    if argument.spelling.startswith("--") and known.options:
+        return len(known.matches(argument.spelling, release)) != 1 or None
+    if known.keywords and not argument.spelling.startswith("-"):
+        return known.has(known.keywords.get(argument.name, ()), release) is False or None
+    return True
 
 
 def _unknown(one: Served, argument: Argument, release: str) -> _Unknown | None:
@@ -109,7 +124,9 @@ def _absent(one: Served, name: str, among: Names, release: str, what: str) -> _U
     if not among:
         return None
     spans = among.get(name, ())
-    if known.has(spans, release) is not False:
+    if spans and known.has(spans, release) is not False:
+        return None
+    if not spans and release and known.has((), release) is None:
         return None
     if spans:
         record = known.arguments.get(name.lstrip("-").replace("-", "_"))
@@ -119,7 +136,9 @@ def _absent(one: Served, name: str, among: Names, release: str, what: str) -> _U
         why = f"it is {_ONE[what]} of {one.engine} {releases} only"
         return _Unknown(why, f"{'use' if renamed else 'the nearest is'} {_as(name, nearest)}" if nearest else "")
     nearest = known.nearest(name, among, release) or _contained(one, name, among, release)
-    if what == "option" and not nearest and not _SPECULATIVE.search(name):
+    if not nearest and what == "option" and not _SPECULATIVE.search(name):
+        return None
+    if not nearest and what == "key" and not known.keys_complete:
         return None
     if what == "keyword" and not nearest:
         nearest = next((k for k in _completions(name, among) if known.has(among[k], release)), "")

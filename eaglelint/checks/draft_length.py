@@ -34,8 +34,8 @@ class _Wrong(NamedTuple):
 def draft_length_arithmetic(pipeline: Pipeline) -> Iterator[Finding]:
     """One finding for each launch whose draft length the engine refuses, rewrites or can not fill."""
     seen: set[Location] = set()
-    for one in served(pipeline, "sglang", "vllm"):
-        wrong = _of_sglang(one.launch) if one.server.engine == "sglang" else _of_vllm(pipeline, one)
+    for one in served(pipeline, "sglang", "vllm", "tensorrt-llm"):
+        wrong = _wrong(pipeline, one)
         if wrong is None or one.launch.where in seen or only_captures(one.launch):
             continue
         judged = judge(one, partial(_in_release, one.server.engine, wrong))
@@ -50,6 +50,12 @@ def draft_length_arithmetic(pipeline: Pipeline) -> Iterator[Finding]:
                 severity=wrong.severity,
                 cure=wrong.cure,
             )
+
+
+def _wrong(pipeline: Pipeline, one: Served) -> _Wrong | None:
+    if one.server.engine == "sglang":
+        return _of_sglang(one.launch)
+    return _of_vllm(pipeline, one) if one.server.engine == "vllm" else _of_tensorrt(one.launch)
 
 
 def _in_release(engine: str, wrong: _Wrong, release: str) -> bool | None:
@@ -139,3 +145,15 @@ def _of_vllm(pipeline: Pipeline, one: Served) -> _Wrong | None:
     where = whole.value.where if whole is not None else launch.where
     given = (launch.get("speculative_config.model"),)
     return _Wrong(message, where, given, severity, "add num_speculative_tokens to the speculative configuration")
+
+
+def _of_tensorrt(launch: Launch) -> _Wrong | None:
+    """`max_draft_len` is missing beside a head."""
+    whole = launch.get("speculative_config")
+    if method(launch).kind != "eagle3" or launch.draft is None:
+        return None
+    if not absent(launch, "speculative_config.max_draft_len") or (whole is not None and not whole.value.known):
+        return None
+    message = "max_draft_len is missing, and {name} has no default for Eagle heads: it does not start"
+    where = whole.value.where if whole is not None else launch.where
+    return _Wrong(message, where, (), cure="add max_draft_len to speculative_config")

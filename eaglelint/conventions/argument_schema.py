@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from eaglelint.conventions.schema import Architecture, Evidence, Model, Release, schema_text
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*$", description="a normalised argument")]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z_][A-Za-z0-9_]*)*$", description="a normalised argument")]
 Option = Annotated[str, Field(pattern=r"^--?[A-Za-z][A-Za-z0-9_-]*$")]
 _LINE = re.compile(r"(?:--?[\w-]+|[a-z]\w*) \d\S* \d\S*")
 
@@ -28,8 +28,8 @@ class Releases(Model):
 
 class RangeRow(Releases):
     type: Literal["integer", "number", "string", "flag", "list", "mapping"] = "string"
-    options: Annotated[list[Option], Field(description="spellings on the command line, aliases among them")] = []
-    choices: Annotated[list[str], Field(description="the only values that it takes")] = []
+    options: list[Option] = Field(default_factory=list, description="spellings on the command line, with aliases")
+    choices: list[str] = Field(default_factory=list, description="the only values that it takes")
     any_case: Annotated[bool, Field(description="whether the choices may be written in any case")] = False
     plugins: Annotated[bool, Field(description="whether plug-ins add choices of their own")] = False
     least: Annotated[int | None, Field(description="the smallest number that it takes")] = None
@@ -64,11 +64,11 @@ class ConstraintRow(Releases):
     id: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
     rule: Literal["EGL306", "EGL307"]
     severity: Literal["error", "warning"] = "error"
-    methods: list[str] = []
-    architectures: list[Architecture] = []
-    when: dict[Name, ConditionRow] = {}
-    unless: dict[Name, ConditionRow] = {}
-    environment: dict[str, list[str]] = {}
+    methods: list[str] = Field(default_factory=list)
+    architectures: list[Architecture] = Field(default_factory=list)
+    when: dict[Name, ConditionRow] = Field(default_factory=dict)
+    unless: dict[Name, ConditionRow] = Field(default_factory=dict)
+    environment: dict[str, list[str]] = Field(default_factory=dict)
     effect: Annotated[str, Field(description="{name} is the engine, {page_size} a value, {--page_size} an option")]
     cure: str = ""
     points_at: Name | None = None
@@ -92,12 +92,13 @@ class ArgumentsFile(Model):
     engine: str
     verified: datetime.date
     abbreviations: Annotated[bool, Field(description="whether unique prefixes of options are taken")] = False
-    options_always: list[Option] = []
-    keywords_always: list[Name] = []
-    arguments: list[ArgumentRow] = []
-    bundles: list[BundleRow] = []
-    constraints: list[ConstraintRow] = []
-    guesses: list[GuessRow] = []
+    keys_complete: Annotated[bool, Field(description="whether all keys of JSON-valued arguments stand here")] = False
+    options_always: list[Option] = Field(default_factory=list)
+    keywords_always: list[Name] = Field(default_factory=list)
+    arguments: list[ArgumentRow] = Field(default_factory=list)
+    bundles: list[BundleRow] = Field(default_factory=list)
+    constraints: list[ConstraintRow] = Field(default_factory=list)
+    guesses: list[GuessRow] = Field(default_factory=list)
     options: Annotated[str, Field(description="every option, a line each: name, first and last release")] = ""
     keywords: Annotated[str, Field(description="every keyword of the Python engine, in the same way")] = ""
 

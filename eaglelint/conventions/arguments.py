@@ -111,12 +111,14 @@ class EngineArguments:
     """The arguments of one engine.
 
     `options` and `keywords` are all names there are, {} when the list is not complete. `abbreviations` says whether the
-    command line takes unique prefixes. `guesses` says, by release, which word in a draft's path means which method.
+    command line takes unique prefixes, `keys_complete` whether all keys of JSON-valued arguments are known. `guesses`
+    says, by release, which word in a draft's path means which method.
     """
 
     engine: str
     read: tuple[str, ...]
     abbreviations: bool
+    keys_complete: bool
     arguments: Mapping[str, KnownArgument]
     options: Names
     keywords: Names
@@ -148,10 +150,12 @@ class EngineArguments:
 
     def matches(self, option: str, release: str) -> list[str]:
         """The options of a release that an option as written stands for: itself, or all that it abbreviates."""
-        here = [name for name, spans in self.options.items() if self.has(spans, release) is not False]
-        if option in here or not self.abbreviations:
-            return [option] if option in here else []
-        return [name for name in here if name.startswith(option)] if len(option) > 2 else []
+        if self.has(self.options.get(option, ()), release) is not False and option in self.options:
+            return [option]
+        if not self.abbreviations or len(option) < 3:
+            return []
+        longer = [name for name in self.options if name.startswith(option)]
+        return [name for name in longer if self.has(self.options[name], release) is not False]
 
     def argument_of(self, option: str, release: str) -> str:
         """The name of the argument that has this option; the option itself for others."""
@@ -213,6 +217,7 @@ def engine_arguments(name: str) -> EngineArguments | None:
         engine=name,
         read=engine.read if engine is not None else (),
         abbreviations=bool(raw.get("abbreviations")),
+        keys_complete=bool(raw.get("keys_complete")),
         arguments={argument.name: argument for argument in known},
         options=_names(raw, "options"),
         keywords=_names(raw, "keywords"),

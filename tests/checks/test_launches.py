@@ -299,3 +299,30 @@ def test_a_value_that_is_not_known_is_not_judged(world: World):
     arguments = tuple(a._replace(value=Value(None, a.where, known=False)) for a in launch.arguments)
     world.lists["launches"] = [launch.__class__(**{**vars(launch), "arguments": arguments})]
     assert said(world) == []
+
+
+def tensorrt(world: World, **keys: Any) -> None:
+    given = {"speculative_config.decoding_type": "Eagle", **{f"speculative_config.{k}": v for k, v in keys.items()}}
+    arguments = tuple(
+        Argument(n, n.split(".")[1], Value(v, at("options.yaml", i)), at("options.yaml", i))
+        for i, (n, v) in enumerate(given.items(), 2)
+    )
+    draft = Value(keys["speculative_model_dir"], at("options.yaml", 3)) if "speculative_model_dir" in keys else None
+    target = Value("meta-llama/Llama-3.1-8B-Instruct", at("serve.sh", 2))
+    world._add("launches", Launch("tensorrt-llm", "yaml", at("serve.sh", 2), arguments, target, draft))
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"speculative_model_dir": "/head", "max_draft_len": 3}, []),
+        ({"speculative_model_dir": "/head"}, ["EGL302"]),
+        ({"max_draft_len": 3}, ["EGL303"]),
+        ({"speculative_model_dir": "/head", "max_draft_len": 3, "max_draft_lens": 4}, ["EGL305"]),
+        ({"speculative_model_dir": "/head", "max_draft_len": 3, "a_key_of_a_newer_release": 4}, []),
+        ({"speculative_model_dir": "/head", "max_draft_len": 0}, ["EGL311"]),
+    ],
+)
+def test_tensorrt_llm(world: World, keys: dict[str, Any], expected: list[str]):
+    tensorrt(world, **keys)
+    assert said(world) == expected
