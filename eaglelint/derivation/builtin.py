@@ -91,7 +91,7 @@ def _isinstance(run: EngineInterpreter, site: CallSite) -> V:
         if any(k in linear(value.cls) for k in every if isinstance(k, ClassV)):
             return True
         return bool(names & bases_outside(value.cls))
-    if isinstance(value, tuple | ListV) and names:
+    if isinstance(value, tuple | ListV) and all(isinstance(k, External | ClassV) for k in every):
         return bool(names & ({"tuple", "Sequence"} if isinstance(value, tuple) else {"list", "Sequence", "Iterable"}))
     if value is None or isinstance(value, bool | int | str):
         return MISSING if names else False

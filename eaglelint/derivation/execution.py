@@ -13,7 +13,7 @@ from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import Frame, Spot
 from eaglelint.analyser.values import ListV, Unknown, V
 from eaglelint.derivation.objects import EngineObjects
-from eaglelint.derivation.tensors import Content, Crash, Dense, Term, fresh, guessed, unscaled
+from eaglelint.derivation.tensors import Content, Crash, Dense, Term, fresh, guessed, states_in, unscaled
 
 if TYPE_CHECKING:
     from eaglelint.derivation.surroundings import EngineWorld
@@ -49,8 +49,8 @@ class EngineInterpreter(lenient.Interpreter):
         self.layer = -1
         self.inside = False
         self.updates = 0
-        self.in_place = False
         self.passed_over: list[Crash] = []
+        self.left_out: list[Spot] = []
         self.unsure: dict[int, Spot] = {}
         self.statements = {
             **self.statements,
@@ -152,6 +152,9 @@ class EngineInterpreter(lenient.Interpreter):
         self._keep({**second.changed, **first.changed})
         if first.crash is not None and second.crash is not None:
             raise first.crash
+        for one, other in ((first, second), (second, first)):
+            if one.flow is not None and other.flow is None and other.crash is None and states_in(one.flow[1]):
+                self.left_out.append(frame.scope.spot(node.test))
         if first.crash is not None or (first.flow is not None and second.flow is None and second.crash is None):
             return second.flow
         if second.crash is not None or (second.flow is not None and first.flow is None):

@@ -249,6 +249,7 @@ class Model:
 
     def _forward(self, ids: tuple[int, ...] | None) -> Seen:
         self.world.begin()
+        self.run.left_out.clear()
         self.run.layer, self.run.inside = -1, False
         assert self.decoder.cls is not None
         forward = self.run.objects.find(self.decoder.cls, "forward")
@@ -276,6 +277,9 @@ class Model:
                 forward.scope.where(forward.node),
             )
         captured = captured_states(result)
+        if not captured and self.run.left_out:
+            where = place(self.run.left_out[0])
+            raise Underivable("whether states are returned depends on a condition that is not known", where)
         boundaries = Boundaries(self.depth, self.world.entry_contents, self.world.finals)
         kept = {id(state) for state in captured}
         self.run.rec.captures = {key: spot for key, spot in self.run.rec.captures.items() if key in kept}

@@ -239,7 +239,7 @@ class EngineWorld(World):
         return ListV(made, is_open, kind="modules")
 
     def norm(self, run: EngineInterpreter, values: list[V]) -> V:
-        """A norm of a state, or of the sum of a state and its residual, which it updates in place."""
+        """A norm of a state, or of the sum of a state and its residual, which it gives as well."""
         states = [v for v in values if isinstance(v, Dense)]
         if not states:
             return Unknown("norm")
@@ -252,11 +252,7 @@ class EngineWorld(World):
         normed = of_sum("normed", total, run.layer)
         if len(states) == 1:
             return Dense(normed)
-        if not run.in_place:
-            return (Dense(normed), Dense(total))
-        states[1].become(run, total)
-        states[0].become(run, normed)
-        return (states[0], states[1])
+        return (Dense(normed), Dense(total))
 
     def _outside(self, run: EngineInterpreter, path: str, site: CallSite) -> V:
         name = path.rsplit(".", 1)[-1]

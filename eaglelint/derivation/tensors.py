@@ -2,7 +2,8 @@
 
 The embedding, what attention and MLP of a layer give back, and normed states are terms; a residual connection adds. So
 the complete stream at boundary b is the sum of all terms that were made before layer b, whatever names the code uses
-and wherever it keeps its residual. Memory that is changed in place changes for everybody who kept it.
+and wherever it keeps its residual. What is said of a state is what it was when it was taken: kernels that write into
+memory that somebody kept are not followed.
 """
 
 from __future__ import annotations
@@ -178,15 +179,6 @@ class Dense(Special):
             return Dense(scaled(self.content, run.layer))
         return Dense(run.update())
 
-    def in_place(self, run: Any, op: str, other: V) -> V:
-        """`x += y` and the like change the memory."""
-        result = self.operate(run, op, other, False)
-        if not run.in_place:
-            return result
-        if isinstance(result, Dense):
-            self.become(run, result.content)
-        return self
-
     def call_method(self, run: Any, name: str, site: CallSite) -> V:
         """Views and casts keep the memory, copies do not, in-place methods change it."""
         other = site.args[0] if site.args else None
@@ -195,10 +187,9 @@ class Dense(Special):
         if name in _CHANGES:
             if name == "copy_" and isinstance(other, Dense):
                 self.become(run, other.content)
-            elif name in ("add_", "sub_"):
-                self.in_place(run, "Add", other)
-            elif name in ("mul_", "div_"):
-                self.in_place(run, "Multiply", other)
+            elif name in ("add_", "sub_", "mul_", "div_"):
+                result = self.operate(run, "Add" if name in ("add_", "sub_") else "Multiply", other, False)
+                self.become(run, result.content if isinstance(result, Dense) else EMPTY)
             else:
                 self.become(run, EMPTY)
             return self
