@@ -10,6 +10,7 @@ of tensor are those of the table for every class of the file that the entry name
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -101,6 +102,8 @@ def main() -> int:
     parser.add_argument("--engine", choices=("sglang", "vllm"), action="append")
     parser.add_argument("--release", action="append", help="only these releases")
     parser.add_argument("--write", metavar="FILE", help="put the table between the marks of this file")
+    parser.add_argument("--resume", action="store_true", help="keep what the cache has of earlier runs")
+    parser.add_argument("--measured", action="store_true", help="only show what the cache has of earlier runs")
     parser.add_argument("--verbose", action="store_true", help="name what is unknown")
     args = parser.parse_args()
     cache = Path(args.cache or tempfile.mkdtemp(prefix="eaglelint-engines-"))
@@ -113,17 +116,28 @@ def main() -> int:
         files = None
         total: Counter[str] = Counter()
         unknown: Counter[str] = Counter()
-        started = time.monotonic()
+        took = 0.0
         releases = [r for r in table.read if within(r, FIRST[name], table.latest)]
         chosen = [r for r in releases if not args.release or r in args.release]
+        if args.measured:
+            chosen = [r for r in chosen if (cache / f"{name}-{r}.json").exists()]
+        if not chosen:
+            continue
         for version in chosen:
-            if files is None and not (cache / f"{name}-{version}.zip").exists():
-                files = archives(name)
-            archive = release(name, version, cache, files)
-            if archive is None:
-                print(f"{name} {version}: no archive is published")
-                continue
-            rows = measure(table, version, archive)
+            kept = cache / f"{name}-{version}.json"
+            if args.measured or (args.resume and kept.exists()):
+                stored = json.loads(kept.read_text())
+            else:
+                if files is None and not (cache / f"{name}-{version}.zip").exists():
+                    files = archives(name)
+                archive = release(name, version, cache, files)
+                if archive is None:
+                    print(f"{name} {version}: no archive is published")
+                    continue
+                began = time.process_time()
+                stored = {"rows": measure(table, version, archive), "seconds": time.process_time() - began}
+                kept.write_text(json.dumps(stored, indent=1))
+            rows, took = stored["rows"], took + stored["seconds"]
             counts = Counter(outcome for _, outcome, _ in rows)
             total += counts
             print(f"{name} {version}: " + ", ".join(f"{n} {o}" for o, n in sorted(counts.items())), flush=True)
@@ -133,7 +147,6 @@ def main() -> int:
                 if outcome == "unknown":
                     unknown[file] += 1
         every = sum(total.values()) or 1
-        took = time.monotonic() - started
         share = 100 * total["agrees"] / every
         bad += total["contradicts"]
         rest = ", ".join(f"{f} ({n})" for f, n in unknown.most_common(12)) or "none"
@@ -141,7 +154,7 @@ def main() -> int:
             f"| {table.name} {chosen[0]} to {chosen[-1]} | {len(chosen)} | {every} | {total['agrees']} ({share:.1f} %) "
             f"| {total['unknown']} | {total['contradicts']} | {took / len(chosen):.0f} s | {rest} |"
         )
-    head = "| releases | number | entries | agree | unknown | contradict | time a release | unknown files (entries) |\n"
+    head = "| releases | number | entries | agree | unknown | contradict | CPU time a release | unknown files (entries) |\n"
     report = head + "|---|---|---|---|---|---|---|---|\n" + "\n".join(lines)
     print(report)
     if args.write:
