@@ -154,7 +154,7 @@ def main() -> int:
             f"| {table.name} {chosen[0]} to {chosen[-1]} | {len(chosen)} | {every} | {total['agrees']} ({share:.1f} %) "
             f"| {total['unknown']} | {total['contradicts']} | {took / len(chosen):.0f} s | {rest} |"
         )
-    head = "| releases | number | entries | agree | unknown | contradict | CPU time a release | unknown files (entries) |\n"
+    head = "| releases | number | entries | agree | unknown | contradict | CPU a release | unknown files (entries) |\n"
     report = head + "|---|---|---|---|---|---|---|---|\n" + "\n".join(lines)
     print(report)
     if args.write:
