@@ -25,6 +25,7 @@ from eaglelint.facts import (
     LayerIds,
     ScriptRun,
     Unresolved,
+    Value,
 )
 from eaglelint.linking import (
     checkpoints,
@@ -62,7 +63,8 @@ class Pipeline:
     `servers` are its launches and the engines that are only pinned, whatever the kind of head; `servings` what those
     that capture make of the ids of an EAGLE-3 head, and `elsewhere` what other releases of the same engines that the
     project names would make of them. `told` are the recipes by which it may have been made, `beside` what a training
-    was told and what the recipe of its data was, where both list ids.
+    was told and what the recipe of its data was, where both list ids; `strangers` are the targets of code and recipes
+    that fit none, in a project with only one head.
 
     Of the whole project are `others`, the launches that serve no drafter, `runs`, `environment` and `comments`.
     `extractions`, with `salts`, and `unlinked`, the launches of `others` with their releases, stand in the pipeline
@@ -89,6 +91,7 @@ class Pipeline:
     defects: tuple[Defect, ...] = ()
     unresolved: tuple[Unresolved, ...] = ()
     told: tuple[Told, ...] = ()
+    strangers: tuple[Value, ...] = ()
     ambiguities: tuple[Ambiguity, ...] = ()
     served_elsewhere: bool = False
     others: tuple[Launch, ...] = ()
@@ -134,6 +137,9 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
         _pipeline(head, owned.of(index), facts, settings, served, shared, pins) for index, head in enumerate(every)
     ]
     rest = owned.rest
+    real = [index for index, head in enumerate(every) if not head.template]
+    if len(real) == 1:
+        pipelines[real[0]] = replace(pipelines[real[0]], strangers=tuple(_targets_of(rest)))
     unlinked = tuple(_unlinked(shared.others, facts, settings))
     if not rest.empty or owned.ambiguities or extractions or unlinked:
         target = _rest_target(facts, settings)
@@ -156,6 +162,13 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
             )
         )
     return tuple(pipelines)
+
+
+def _targets_of(share: evidence.Share) -> Iterator[Value]:
+    """The targets that code and recipes name."""
+    found = [fact.target for fact in share.assemblies] + [fact.target for fact in share.captures]
+    found += [recipe.target for entry in share.told for recipe in entry.places]
+    yield from (value for value in found if value is not None)
 
 
 def _pipeline(

@@ -12,7 +12,7 @@ from eaglelint.location import Location
 from eaglelint.settings import TargetSettings
 
 #: Where the configs of drafters name their target, by JSON pointer.
-_HINTS = (
+HINTS = (
     "/speculators_config/verifier/name_or_path",
     "/target_model_name_or_path",
     "/target_model_path",
@@ -87,7 +87,7 @@ def find(value: Value | None, targets: Sequence[TargetConfig], mounts: Sequence[
 
 def hinted(drafter: DrafterConfig, targets: Sequence[TargetConfig]) -> Target | None:
     """The target that the drafter's own config names."""
-    for pointer in _HINTS:
+    for pointer in HINTS:
         name = drafter.document.get(pointer)
         if isinstance(name, str) and name:
             found = find(Value(name, drafter.document.where(pointer)), targets)
