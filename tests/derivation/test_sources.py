@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from toy import source, tree, wheel
 
 from eaglelint.cli.group import cli
+from eaglelint.derivation.callees import callees
 from eaglelint.derive import derive, derived_reading
 from eaglelint.errors import UsageError
 from eaglelint.project import discover
@@ -90,3 +91,13 @@ def test_an_overlay_in_a_project_is_read(tmp_path: Path, monkeypatch: pytest.Mon
     assert found.rule == "plus_one"
     assert derived_reading(sources, "sglang", ["OtherForCausalLM"]) is None
     assert derived_reading(sources, "vllm", ["ToyForCausalLM"]) is None
+
+
+@pytest.mark.parametrize("engine", ["sglang", "vllm"])
+def test_every_role_of_the_data_has_a_meaning(engine: str) -> None:
+    known = {
+        "outside", "first", "list", "range", "layers", "layers_only", "layers_first", "norm", "read_pair", "pair",
+        "language_model", "registered", "stages", "begin", "read", "write", "exit", "keep", "merge", "final",
+        "snapshot", "snapshot_pair", "residual",
+    }  # fmt: skip
+    assert set(callees(engine).roles.values()) <= known
