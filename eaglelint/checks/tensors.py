@@ -30,26 +30,44 @@ def fc_shape(pipeline: Pipeline) -> Iterator[Finding]:
     sizes = head.sizes
     counts = sizes.declared_states or _guessed(pipeline)
     wanted = [(sizes.hidden, count * sizes.target_hidden) for count in counts]
-    if shape in wanted or not wanted:
+    if shape in wanted or _other_width(head):
         return
+    width = _targets_width(pipeline) or sizes.target_hidden
+    rows, columns = shape if len(shape) == 2 else (0, 0)
+    if width != sizes.target_hidden:  # which is EGL404's, and explains an fc that fits the target
+        if rows == sizes.hidden and columns in {count * width for count in counts}:
+            return
+        width = sizes.target_hidden
     where = head.where("fc.weight")
     belongs = f"{listed([str(list(want)) for want in wanted], 'or')} belongs there"
     declared = f"{listed([str(count) for count in counts], 'or')} states of {sizes.target_hidden}"
     named = "are declared" if sizes.declared_states else "are taken, as no ids are declared"
     related = _sizes(head)
-    rows, columns = shape if len(shape) == 2 else (0, 0)
-    width = pipeline.target.hidden_size if pipeline.target is not None and pipeline.target.hidden_size else 0
-    width = width or sizes.target_hidden
-    defect = ("ids", pipeline.name, str(pipeline.id_lists[0].where)) if pipeline.id_lists else ("fc", pipeline.name)
     if rows == sizes.hidden and columns % width:
         message = f"fc.weight is {list(shape)}, which is no whole number of states of {width}; {belongs}"
         fix = Fix("say the width of the target's states in `target_hidden_size`, or export the head that belongs here")
         yield Finding("EGL404", "error", message, where, "proven", related, fix, ("width", pipeline.name))
-    elif rows != sizes.hidden or columns // width not in counts:
-        has = f", {columns // width} states of {width}," if rows == sizes.hidden else ""
-        message = f"fc.weight is {list(shape)}{has} where {declared} {named}: {belongs}"
-        fix = Fix("export the head that belongs to this config, or declare the states that it was trained with")
-        yield Finding("EGL601", "error", message, where, "proven", related, fix, defect)
+        return
+    has = f", {columns // width} states of {width}," if rows == sizes.hidden else ""
+    message = f"fc.weight is {list(shape)}{has} where {declared} {named}: {belongs}"
+    fix = Fix("export the head that belongs to this config, or declare the states that it was trained with")
+    defect = ("ids", pipeline.name, str(pipeline.id_lists[0].where)) if pipeline.id_lists else ("fc", pipeline.name)
+    yield Finding("EGL601", "error", message, where, "proven", related, fix, defect)
+
+
+def _targets_width(pipeline: Pipeline) -> int:
+    """Width of the target's states, 0 when it is not known."""
+    served = [server.target.hidden_size for server in pipeline.servers if server.target is not None]
+    known = [width for width in served if width]
+    return known[0] if known else pipeline.target.hidden_size if pipeline.target is not None else 0
+
+
+def _other_width(head: Stored) -> int:
+    """The width of a head whose tensors agree on another one than the config gives; 0 when they do not."""
+    fc, norm = head.shape("fc.weight"), head.shape("norm.weight")
+    if fc is None or norm is None or len(norm) != 1 or norm[0] == head.sizes.hidden:
+        return 0
+    return norm[0] if fc[:1] == norm else 0
 
 
 def _guessed(pipeline: Pipeline) -> tuple[int, ...]:
@@ -169,6 +187,10 @@ def head_geometry(pipeline: Pipeline) -> Iterator[Finding]:
     head = stored(pipeline)
     if head is None or not head.layout or not head.sizes.hidden:
         return
+    other = _other_width(head)
+    if other:
+        yield from _of_another_width(head, other)
+        return
     layers = head.names.layers or (0,)
     every = [parameter for layer in layers[:64] for parameter in layer_parameters(head.layout, head.sizes, layer)]
     hidden = head.sizes.hidden
@@ -185,6 +207,19 @@ def head_geometry(pipeline: Pipeline) -> Iterator[Finding]:
     keys = ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size")
     related = size_steps(head, keys)
     where = head.where(wrong[0][0].name)
+    yield Finding("EGL608", "error", message, where, "proven", related, fix, ("layer", pipeline.name))
+
+
+def _of_another_width(head: Stored, width: int) -> Iterator[Finding]:
+    """The config gives a width that no tensor has; a target of another width than that is EGL404's to say."""
+    pipeline, sizes = head.pipeline, head.sizes
+    target = _targets_width(pipeline)
+    if target and target != sizes.target_hidden:
+        return
+    message = f"hidden_size is {sizes.hidden}, and the tensors are those of a head that is {width} wide"
+    related = (Step(head.where("norm.weight"), f"norm.weight is [{width}]"),)
+    fix = Fix(f"write `hidden_size`: {width}, or export the head that belongs to this config")
+    where = sizes.where("hidden_size")
     yield Finding("EGL608", "error", message, where, "proven", related, fix, ("layer", pipeline.name))
 
 

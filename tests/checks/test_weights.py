@@ -200,6 +200,22 @@ class TestGeometry:
         assert "kv_lora_rank + qk_rope_head_dim" in found.message
 
 
+class TestWidth:
+    def test_a_width_that_no_tensor_has_is_one_finding_at_the_config(self, tmp_path: Path):
+        config, target = {"hidden_size": 16}, {"hidden_size": 16}
+        found = one(findings(tmp_path, config=config, target=target, tensors=head()), "EGL608")
+        assert "8 wide" in found.message
+        assert found.where.path.endswith("config.json")
+
+    def test_where_it_is_not_the_target_s_either_the_target_is_named(self, tmp_path: Path):
+        assert codes(findings(tmp_path, config={"hidden_size": 16}, tensors=head())) == ["EGL404"]
+
+    def test_an_fc_for_the_target_s_width_is_right_where_the_config_forgets_it(self, tmp_path: Path):
+        tensors = head(fc__weight="BF16 [8, 48]", embed_tokens__weight="BF16 [32, 8]")
+        found = findings(tmp_path, target={"hidden_size": 16}, tensors=tensors, pin="vllm==0.24.0")
+        assert codes(found) == ["EGL404"]
+
+
 class TestDepth:
     def test_fewer_layers_in_the_weights_than_in_the_config(self, tmp_path: Path):
         found = one(findings(tmp_path, config={"num_hidden_layers": 2}, tensors=head("layers.0.")), "EGL210")

@@ -22,7 +22,7 @@ CONFIG: dict[str, Any] = {
 }  # fmt: skip
 TARGET = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 8, "num_hidden_layers": 12,
-    "vocab_size": 32, "max_position_embeddings": 2048,
+    "vocab_size": 32, "torch_dtype": "bfloat16", "max_position_embeddings": 2048,
 }  # fmt: skip
 LAYER = {
     "self_attn.q_proj.weight": "BF16 [8, 16]", "self_attn.k_proj.weight": "BF16 [4, 16]",
