@@ -10,7 +10,7 @@ READY := $(VENV)/.eaglelint-installed
 EXAMPLE := examples/kimi-k25-wiring
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench accuracy derive-accuracy audit docs-data build package-test clean
+.PHONY: help demo test lint types bench hostile accuracy derive-accuracy audit docs-data build package-test clean
 .DELETE_ON_ERROR:
 
 help: ## This list
@@ -31,6 +31,9 @@ types: $(READY) ## mypy, strict
 
 bench: $(READY) ## How long eaglelint takes to start
 	$(VENV)/bin/python benchmarks/startup.py
+
+hostile: $(READY) ## A hundred thousand damaged files of tensors: no crash, nothing runs, 64 MiB and a second at most
+	$(VENV)/bin/python benchmarks/hostile_files.py --files 100000
 
 audit: $(READY) ## The tables against the source of every release: downloads them, takes an hour (AUDIT="--engine vllm")
 	$(VENV)/bin/python benchmarks/audit.py $(AUDIT)
