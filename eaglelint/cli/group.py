@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
 
             near = get_close_matches(name, COMMANDS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"commands are {', '.join(COMMANDS)}"
-            if not near and os.path.exists(name):
+            if os.path.exists(name):
                 hint = f"did you mean 'eaglelint check {name}'?"
             raise click.UsageError(f"no such command {name!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
