@@ -70,13 +70,21 @@ def derived(sources: Sequence[File], engine: str, architectures: Sequence[str]) 
     """The conventions of target classes of these names, where their files are among the sources of a project."""
     own = engines.of_project(engine, sources)
     words = [f"class {name}".encode() for name in architectures]
-    paths = [m.path for m in own.models() if any(word in m.data for word in words)]
+    paths = [m.path for m in own.models() if any(word in data for data in [_data(m)] for word in words)]
     if not paths:
         return []
     source = Source(Code(own.sources, imported=1 << 40), engine)
     classes = ((path, cls) for path in paths for cls in source.classes(path) if cls.name in architectures)
     with deep_recursion():
         return [_convention(source, "", path, cls) for path, cls in classes]
+
+
+def _data(source: File) -> bytes:
+    """The bytes of a file, none when it can not be read."""
+    try:
+        return source.data
+    except UnreadableSource:
+        return b""
 
 
 def derived_reading(sources: Sequence[File], engine: str, architectures: Sequence[str]) -> Reading | None:
@@ -118,10 +126,7 @@ def target_files(engine: engines.EngineSource) -> list[str]:
     """The model files in which target classes stand, own or inherited setters alike."""
     data: dict[str, bytes] = {}
     for model in engine.models():
-        try:
-            data[model.path] = model.data
-        except UnreadableSource:
-            continue
+        data[model.path] = _data(model)
     chosen = {p for p, d in data.items() if any(word in d for word in _GATES[engine.engine])}
     for _ in range(3):
         names = {n for p in chosen for n in re.findall(rb"^class\s+(\w+)", data[p], re.MULTILINE)}
