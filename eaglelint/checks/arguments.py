@@ -207,6 +207,8 @@ def _invalid(one: Served, argument: Argument, release: str) -> _Unknown | None:
         return None
     value = argument.value.value
     if entry.kind in ("integer", "number"):
+        if isinstance(value, (list, dict)) or (value is True and not one.launch.complete):
+            return None  # words that are not known may stand between
         return _not_a_number(entry, value, argument.spelling.startswith("-"))
     if not entry.choices or not isinstance(value, str):
         return None
@@ -215,7 +217,7 @@ def _invalid(one: Served, argument: Argument, release: str) -> _Unknown | None:
 
 def _not_a_number(entry: ArgumentRange, value: object, command_line: bool) -> _Unknown | None:
     wanted = _FORMS[entry.kind]
-    if value is True or isinstance(value, (list, dict)):
+    if value is True:
         return _Unknown(f"it takes {wanted}")
     if isinstance(value, str) and not command_line:
         return None  # an engine may convert it; what came from a file of options is text anyway
