@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from eaglelint.conventions import recipes as forms
-from eaglelint.facts import Facts, Recipe, Value
+from eaglelint.facts import DrafterConfig, Facts, Recipe, Value
 from eaglelint.linking import paths
 from eaglelint.readers.recipes import is_configuration, joined
 
@@ -17,13 +17,20 @@ class Told:
     """A recipe by which a head may have been made.
 
     `outputs` are the folders into which it writes, those of later exports included. `data` are the recipes that stored
-    the states on which it trains. `named` says that it names the head, by its folder or by its config.
+    the states on which it trains. `named` says that it names the head, by its folder or by its config. `source` is the
+    draft config from which it starts, or that of the head which it converts, when it is in the project.
     """
 
     recipe: Recipe
     outputs: tuple[Value, ...] = ()
     data: tuple[Recipe, ...] = ()
     named: bool = False
+    source: DrafterConfig | None = None
+
+    @property
+    def keeps_rope(self) -> bool:
+        """Whether the head has the position embedding of `source`; ModelOpt exports another than it trains with."""
+        return self.recipe.trainer != "modelopt"
 
     @property
     def places(self) -> tuple[Recipe, ...]:
@@ -46,9 +53,23 @@ def settle(facts: Facts) -> tuple[Told, ...]:
         own = tuple(_data_of(maker, makers, data))
         used |= {id(recipe) for recipe in own}
         if maker.path != "other":
-            found.append(Told(maker, tuple(_outputs(maker, rewriting)), own))
+            found.append(Told(maker, tuple(_outputs(maker, rewriting)), own, source=_source(maker, facts)))
     found += [Told(recipe) for recipe in data if id(recipe) not in used and recipe.path != "other"]
     return tuple(found)
+
+
+def _source(maker: Recipe, facts: Facts) -> DrafterConfig | None:
+    """The config in the project from which a training starts, or of the head that is converted."""
+    value = maker.source if maker.step == "convert" else maker.draft
+    if value is None or not value.known or not isinstance(value.value, str):
+        return None
+    configs = {config.path: config for config in facts.drafters}
+    named = paths.resolve(value.value, value.where.path, configs) if value.value.endswith(".json") else None
+    if named is not None:
+        return configs[named]
+    folders = {paths.folder_of(path): config for path, config in configs.items()}
+    folder = paths.resolve(value.value, value.where.path, folders)
+    return folders[folder] if folder is not None else None
 
 
 def _is_model_config(recipe: Recipe, facts: Facts) -> bool:
