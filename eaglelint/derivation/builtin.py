@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 from eaglelint.analyser.calls import CallSite
 from eaglelint.analyser.operations import truth
 from eaglelint.analyser.scope import Frame
-from eaglelint.analyser.values import MISSING, ClassV, External, FuncV, ListV, Obj, Special, Unknown, V
+from eaglelint.analyser.values import HOLE, MISSING, ClassV, External, FuncV, ListV, Obj, Special, Unknown, V
 from eaglelint.derivation.objects import ListOf, Super, bases_outside, linear
-from eaglelint.derivation.tensors import Dense, Packed
+from eaglelint.derivation.tensors import Crash, Dense, Packed
 
 if TYPE_CHECKING:
     from eaglelint.derivation.execution import EngineInterpreter
 
 _DEPTHS = frozenset({"num_hidden_layers", "n_layer", "n_layers", "num_layers", "n_hidden_layers"})
-_KINDS_BY_LAYER = frozenset({"layer_types", "layers_block_type", "block_configs", "attn_type_list", "layers_type"})
+_KINDS_BY_LAYER = frozenset(
+    {"layer_types", "hybrid_override_pattern", "layers_block_type", "block_configs", "attn_type_list", "layers_type"}
+)
 
 
 class Config(Special):
@@ -127,6 +129,16 @@ def _type(run: EngineInterpreter, site: CallSite) -> V:
     return value.cls if isinstance(value, Obj | ListOf) and value.cls is not None else Unknown("type")
 
 
+def _int(run: EngineInterpreter, site: CallSite) -> V:
+    value = site.get(0, "x", 0)
+    if isinstance(value, str) and HOLE not in value:
+        try:
+            return int(value)
+        except ValueError:
+            raise Crash("ValueError", site.frame.scope.spot(site.node)) from None
+    return MISSING
+
+
 def _bool(run: EngineInterpreter, site: CallSite) -> V:
     known = truth(site.get(0, "x", False))
     return Unknown("bool") if known is None else known
@@ -136,4 +148,5 @@ def _bool(run: EngineInterpreter, site: CallSite) -> V:
 FUNCTIONS: dict[str, Any] = {
     "getattr": _getattr, "hasattr": _hasattr, "isinstance": _isinstance, "len": _len, "super": _super, "type": _type,
     "bool": _bool,
+    "int": _int,
 }  # fmt: skip

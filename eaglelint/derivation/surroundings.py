@@ -271,6 +271,8 @@ class EngineWorld(World):
         if name in ("add", "empty_like", "zeros_like", "new_empty"):
             if name == "add" and isinstance(site.get(0, "input"), Dense):
                 return site.args[0].operate(run, "Add", site.get(1, "other"), False)
+            if run.inside and state is not None:
+                return Dense(run.update())  # a part of the layer writes its result into it
             return Packed(state) if state is not None else Unknown(name)
         if state is not None:
             return Dense(fresh("guess", run.layer)) if not _keeps_name(name) else state
