@@ -6,7 +6,7 @@ from typing import Any
 
 
 def served(world: Any, ids: list[int], release: str, **more: Any):
-    world.drafter(ids)
+    world.drafter(ids, more={"draft_vocab_size": 32000})
     world.target(36)
     world.pin("sglang", release)
     world.sglang(**more)

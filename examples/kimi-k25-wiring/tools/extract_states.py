@@ -13,7 +13,7 @@ SAMPLES = Path("data/samples")
 
 
 def read_states():
-    """The states of the last prefill: embedding, layer 3, layer 31, and what goes into the lm_head."""
+    """The states of the last prefill, and what goes into the lm_head."""
     dump = load_file(DUMP)
     embed_out = dump["state_0"]
     layer3_out = dump["state_1"]
