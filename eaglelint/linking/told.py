@@ -24,9 +24,6 @@ from eaglelint.linking.records import Target, Training, integers
 #: How strongly a recipe speaks among the evidence: one that lists ids, and one that leaves the trainer its default.
 _LISTED, _DEFAULT = 2, 1
 
-#: Training on data of an older release, whose states are known without the command that stored them.
-_LEGACY = "train_legacy_data"
-
 _TITLES = {
     "specforge": "SpecForge",
     "modelopt": "ModelOpt",
@@ -87,6 +84,12 @@ def _listed(
     return _statement(recipe, config, target if target is not None and target.depth else own, facts, told.named)
 
 
+def _always_stores_the_same(recipe: Recipe) -> bool:
+    """Whether the states of a path are known without the command that stored them: no option of it chooses them."""
+    entries = forms.forms()[recipe.form].entries(recipe.path) if recipe.form >= 0 else ()
+    return bool(entries) and all(entry.rule == "ignored" and entry.default for entry in entries)
+
+
 def title(trainer: str) -> str:
     """How a trainer writes its own name."""
     return _TITLES.get(trainer, trainer)
@@ -108,7 +111,9 @@ def _statements(
         said = _statement(source, config, target if target is not None and target.depth else own, facts, told.named)
         if said is None:
             continue
-        if stored and source is recipe and source.path != _LEGACY:
+        if stored and source is recipe and not _always_stores_the_same(source):
+            if source.ids is None:
+                continue
             said = replace(said, confidence="likely")  # what was stored is only assumed to be what the training names
         yield (_LISTED if source.ids is not None else _DEFAULT), said
 
