@@ -106,8 +106,6 @@ def difference(trained: Sequence[int], served: Sequence[int]) -> str:
     return ", ".join(words)
 
 
-
-
 def evaluate(formula: str, depth: int) -> int:
     """The value of a formula of N such as `N // 2` for a target of `depth` layers.
 

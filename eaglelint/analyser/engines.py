@@ -159,9 +159,7 @@ def _extraction(run: Interpreter, model: ModelV, spec: DictV, site: CallSite) ->
         run.rec.engine_capture(run, parts, place, site.frame)
 
 
-def extracted(
-    run: Interpreter, model: ModelV, ids: list[int], place: Location, note: str, script: str
-) -> list[Tensor]:
+def extracted(run: Interpreter, model: ModelV, ids: list[int], place: Location, note: str, script: str) -> list[Tensor]:
     """What extract_hidden_states leaves for these ids: files with the states stacked, un-normed, in ascending order."""
     boundaries = run.world.engine_boundaries("vllm", ids, model, run.depth_of(model))
     if boundaries is None:

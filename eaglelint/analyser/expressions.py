@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from eaglelint.analyser.scope import Frame, ModuleScope
 
 
-
 def evaluate(run: Interpreter, node: Any, frame: Frame) -> V:
     """The value of an expression."""
     run.tick()

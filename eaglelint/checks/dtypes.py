@@ -28,7 +28,6 @@ def plain(value: object) -> str:
     return text if text in ("float16", "bfloat16", "float32") else ""
 
 
-@check("EGL408")
 def dtype_contract(pipeline: Pipeline) -> Iterator[Finding]:
     """A bfloat16 head that is cast to float16, or a head that gets another type than its target. One a place."""
     config = config_of(pipeline)

@@ -74,7 +74,7 @@ def _serving(pipeline: Pipeline) -> Iterator[Hint]:
         yield Hint("which engine and release serve it", _of(pipeline, 'engine = "sglang==0.5.9"'))
     open_ = {serving.engine for serving in pipeline.servings if not serving.release.bounded}
     for engine in sorted(open_):
-        yield Hint(f"the release of {title(engine)}", f"[engines]\n{engine} = \"{_example(pipeline, engine)}\"")
+        yield Hint(f"the release of {title(engine)}", f'[engines]\n{engine} = "{_example(pipeline, engine)}"')
 
 
 def _example(pipeline: Pipeline, engine: str) -> str:

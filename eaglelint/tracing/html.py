@@ -115,9 +115,7 @@ def _drawing(drawing: Drawing, number: int, texts: Texts) -> str:
         parts.append(tag("ul", "notes after", "".join(notes)))
     if drawing.sources:
         parts.append(_places(drawing))
-    return element(
-        "section", "".join(parts), {"class": "drawing", "id": f"d{number}", "aria-labelledby": f"t{number}"}
-    )
+    return element("section", "".join(parts), {"class": "drawing", "id": f"d{number}", "aria-labelledby": f"t{number}"})
 
 
 # ---- panels --------------------------------------------------------------------------------------------------------
