@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from eaglelint.checks import wording
 from eaglelint.checks.heads import Fault, HeadConfig, Outcome, config_of, findings, judge
-from eaglelint.checks.registry import check
 from eaglelint.conventions import contract
 from eaglelint.conventions.known import known_target
 from eaglelint.facts import Argument, Launch, Step
