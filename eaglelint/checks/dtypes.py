@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eaglelint.checks import wording
 from eaglelint.checks.heads import Fault, HeadConfig, Outcome, config_of, findings, judge
+from eaglelint.checks.registry import check
 from eaglelint.conventions import contract
 from eaglelint.conventions.known import known_target
 from eaglelint.facts import Argument, Launch, Step
@@ -27,6 +28,7 @@ def plain(value: object) -> str:
     return text if text in ("float16", "bfloat16", "float32") else ""
 
 
+@check("EGL408")
 def dtype_contract(pipeline: Pipeline) -> Iterator[Finding]:
     """A bfloat16 head that is cast to float16, or a head that gets another type than its target. One a place."""
     config = config_of(pipeline)
@@ -126,14 +128,14 @@ def _different(config: HeadConfig, server: Server, launch: Launch) -> Outcome | 
 
 
 def _target_type(server: Server) -> str | None:
-    """The type that a target's config gives ("" for none); None when the config is not known."""
+    """The type that a target's config gives; None when that is not known, or gives none."""
     target = server.target
     if target is None:
         return None
     if target.config is not None:
         prefixes = ("", target.config.text_prefix) if target.config.text_prefix else ("",)
         values = [target.config.document.get(f"{prefix}/{key}") for prefix in prefixes for key in _KEYS]
-        return next((kind for value in values if (kind := plain(value))), "")
+        return next((kind for value in values if (kind := plain(value))), None)
     known = known_target(target.name)
     if known is None or known.quantised or not known.dtype or "dtype" in known.disputed:
         return None
