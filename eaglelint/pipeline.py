@@ -132,7 +132,7 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
         comments=facts.comments,
         environment=facts.environment,
     )
-    pins = releases.for_serving(facts.pins, extractions, facts.recipes)
+    pins = releases.of_nobody(facts.pins, facts.launches, extractions, facts.recipes)
     pipelines = [
         _pipeline(head, owned.of(index), facts, settings, served, shared, pins) for index, head in enumerate(every)
     ]

@@ -74,21 +74,22 @@ def only_pinned(pins: Sequence[EnginePin], settings: Sequence[Release], served: 
     return tuple(found)
 
 
-def for_serving(
-    pins: Sequence[EnginePin], extractions: Sequence[Extraction], recipes: Sequence[Recipe]
+def of_nobody(
+    pins: Sequence[EnginePin], launches: Sequence[Launch], extractions: Sequence[Extraction], recipes: Sequence[Recipe]
 ) -> tuple[EnginePin, ...]:
-    """The pins that may be of a serving engine: not those of servers that extract, nor of the folders of a training.
+    """The pins of serving engines that no launch runs with: of a workflow, an image, a requirement beside the others.
 
-    A file that pins a trainer beside an engine, and one in the folder of a command that trains or extracts, is that of
-    the training.
+    Left out are those of servers that extract and those of a training: a file that pins a trainer beside an engine,
+    and one in the folder of a command that trains or extracts.
     """
-    extracting = {release.where for extraction in extractions for release in extraction.releases}
+    taken = {release.where for extraction in extractions for release in extraction.releases}
+    taken |= {release.where for launch in launches for release in for_launch(launch, pins, ())}
     training = {pin.where.path for pin in pins if trainers.trainer(pin.package) is not None}
     folders = {paths.folder_of(recipe.where.path) for recipe in recipes if recipe.step in ("data", "train")} - {""}
     return tuple(
         pin
         for pin in pins
-        if pin.where not in extracting
+        if pin.where not in taken
         and pin.where.path not in training
         and paths.folder_of(pin.where.path) not in folders
     )

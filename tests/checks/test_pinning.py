@@ -106,3 +106,11 @@ def test_a_head_without_ids_takes_the_same_default(world: Any):
     world.target(61, architecture=KIMI)
     two_services(world, "==0.5.12.post1", "==0.5.17")
     assert not world.findings("EGL410")
+
+
+def test_the_release_of_a_service_that_serves_something_else(kimi: Any):
+    kimi.pin("sglang", "==0.5.17", unit="chat", path="compose.yaml")
+    kimi.sglang(unit="chat", path="compose.yaml")
+    kimi.pin("sglang", "==0.5.12", unit="embed", path="compose.yaml")
+    kimi.sglang(draft=None, algorithm=None, unit="embed", path="compose.yaml", line=30)
+    assert not kimi.findings("EGL410")
