@@ -95,6 +95,7 @@ def _readers() -> tuple[_Reader, ...]:
     from eaglelint.readers.cards import read_card
     from eaglelint.readers.launch import read_launches
     from eaglelint.readers.pins import read_pins
+    from eaglelint.readers.recipe_calls import read_calls
     from eaglelint.readers.recipes import read_recipes
 
     return (
@@ -102,6 +103,7 @@ def _readers() -> tuple[_Reader, ...]:
         _Reader("the reader of engine releases", None, read_pins),
         _Reader("the reader of launch commands", None, read_launches),
         _Reader("the reader of recipes", frozenset({"json", "yaml", "toml"}), read_recipes),
+        _Reader("the reader of recipes", frozenset({"python"}), read_calls),
         _Reader("the reader of model cards", frozenset({"markdown"}), read_card),
     )
 

@@ -52,6 +52,8 @@ class Form:
     evidence: tuple[str, ...]
     config: Recognition | None = None
     commands: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    literals: Mapping[str, str] = field(default_factory=dict)
     configured: bool = False
     configured_by: tuple[str, ...] = ()
     required: tuple[str, ...] = ()

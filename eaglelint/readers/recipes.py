@@ -44,6 +44,13 @@ def read_recipes(source: Source) -> Iterator[Recipe]:
         yield from _of_document(document)
 
 
+def recipes_of_given(index: int, given: Given, where: Location) -> Iterator[Recipe]:
+    """The recipe of a form by what code gives to its functions; none when something that it needs is not given."""
+    form = recipes.forms()[index]
+    if all(name in given for name in form.required) and (form.calls or _recognised(form, given)):
+        yield from _built(index, given, where)
+
+
 def _of_document(document: Document) -> Iterator[Recipe]:
     value = document.value
     if not isinstance(value, dict) or any(key in value for key in _NO_RECIPE):
@@ -269,12 +276,13 @@ def _chosen(form: Form, given: Given) -> tuple[LayerIds | None, str]:
     names = (*form.ids, form.environment) if form.environment else form.ids
     for name in names:
         value = given.get(name)
-        if value is None or value.value in (None, ""):
+        if value is None or (value.known and value.value in (None, "")):
             continue
         text = str(value.value).strip().lower()
         if text in form.presets:
             return None, text
-        return _ids(name, value), "" if _ids(name, value) is not None else "?"
+        ids = _ids(name, value)
+        return ids, "" if ids is not None else "?"
     return None, ""
 
 

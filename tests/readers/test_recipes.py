@@ -274,3 +274,43 @@ def test_a_card_names_the_target_and_the_trainer(facts: Reader):
 )
 def test_cards_that_say_nothing(facts: Reader, card: str):
     assert not facts(README_dot_md=card).recipes
+
+
+GENERATE = """\
+# \u00e9\u00e9
+VERIFIER = "Qwen/Qwen3-8B"
+data = DataGenArgs(train_data_path="sharegpt", layer_ids=[2, 18, 33, 35])
+run_e2e(verifier_name_or_path=VERIFIER, output_path="./out", data_gen_args=data, **more)
+"""
+
+
+def test_arguments_of_a_trainers_functions(facts: Reader):
+    recipe = only(facts(gen_dot_py=GENERATE))
+    assert (recipe.trainer, recipe.path, ids(recipe)) == ("speculators", "datagen", (2, 18, 33, 35))
+    assert (text(recipe, "target"), text(recipe, "output")) == ("Qwen/Qwen3-8B", "./out")
+    assert recipe.ids is not None
+    assert (recipe.ids.where.line, recipe.ids.where.column) == (3, 58)
+
+
+def test_a_dictionary_with_a_trainers_keys(facts: Reader):
+    code = """layers = {"eagle_aux_hidden_state_layer_ids": [3, 9]}\nconfig = {"eagle_architecture_config": layers}\n"""
+    recipe = only(facts(train_dot_py=code))
+    assert (recipe.trainer, recipe.path, ids(recipe)) == ("modelopt", "hf", (3, 9))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "run_e2e(verifier_name_or_path='t', output_path='o')\n",  # no data were generated
+        "DataGenArgs(layer_ids=[1, 2])\n",  # of what target is not said
+        "DataGenArgs(train_data_path='x', layer_ids=[1, 2]\n",  # no Python
+        "config = {'architecture_config': {'eagle_aux_hidden_state_layer_ids': [1, 2]}}\n",
+    ],
+)
+def test_code_that_tells_no_trainer_of_layers(facts: Reader, code: str):
+    assert not facts(train_dot_py=code).recipes
+
+
+def test_layers_that_code_computes_are_not_the_default(facts: Reader):
+    recipe = only(facts(gen_dot_py=GENERATE.replace("[2, 18, 33, 35]", "layers_of(model)")))
+    assert (ids(recipe), recipe.preset) == (None, "?")
