@@ -17,7 +17,7 @@ def id_readers(archive: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     with zipfile.ZipFile(archive) as files:
         for name in sorted(files.namelist()):
-            if not name.startswith("beside/"):
+            if not name.startswith(("beside/sglang/", "beside/vllm/")):
                 continue
             text = files.read(name).decode("utf-8", "replace")
             try:

@@ -23,6 +23,8 @@ min next object property range reversed round set setattr sorted staticmethod cl
 None True False NotImplemented Exception AssertionError AttributeError IndexError KeyError NotImplementedError
 RuntimeError StopIteration TypeError ValueError __build_class__
 """
+#: Special methods of a class that are kept.
+_KEPT = ("__len__", "__getitem__", "__iter__")
 #: What a language model is taken for that a wrapper gets from the registry.
 USUAL = "LlamaForCausalLM"
 
@@ -147,7 +149,7 @@ class Module:
         found = [self.find(name) for name in map(dotted, node.bases) if name]
         bases = tuple(dict.fromkeys(f[0].build(f[1]) for f in found if f is not None)) or (Instance,)
         methods = {m.name: m for m in map(_plain, (n for n in node.body if isinstance(n, ast.FunctionDef))) if m}
-        body: list[ast.stmt] = [m for m in methods.values() if not m.name.startswith("__")]
+        body: list[ast.stmt] = [m for m in methods.values() if not m.name.startswith("__") or m.name in _KEPT]
         if node.name == "SupportsMultiModal" and "get_language_model" in methods:  # it looks for modules that exist
             body.append(ast.parse(_LANGUAGE_MODEL).body[0])
         scope: dict[str, Any] = {}

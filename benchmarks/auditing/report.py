@@ -80,13 +80,17 @@ def _engine(audit: Audit) -> Iterator[str]:
 
 
 def _words(found: Sequence[Difference]) -> Iterator[str]:
-    """Differences in words; the same one in several releases is one line."""
-    spans: dict[tuple[str, str], list[str]] = {}
+    """Differences in words: one line for each architecture and range of releases, with the first thing that differs."""
+    by_release: dict[tuple[str, str], list[str]] = {}
     for one in found:
-        spans.setdefault((one.architecture, one.what), []).append(one.release)
-    for (architecture, what), releases in spans.items():
+        by_release.setdefault((one.architecture, one.release), []).append(one.what)
+    spans: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (architecture, release), said in by_release.items():
+        spans.setdefault((architecture, tuple(said)), []).append(release)
+    for (architecture, said), releases in spans.items():
         span = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]} ({len(releases)} releases)"
-        yield f"{span} {architecture}: {what}"
+        more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
+        yield f"{span} {architecture}: {said[0]}{more}"
 
 
 def _list(title: str, items: Iterable[str]) -> Iterator[str]:

@@ -195,7 +195,8 @@ def test_a_new_release_that_changes_a_rule_a_reader_and_the_architectures(monkey
         "- NewForCausalLM is new\n",
         "- a.py:f has changed\n",
         "- NewForCausalLM: 0.5.24 to 0.5.24\n",
-        f"- 0.5.24 {LLAMA}: ids (1, 17, 32) of 36 layers: the setter stores [1, 17, 32], the tables say [2, 18, 33]\n",
+        f"- 0.5.24 {LLAMA}: ids (1, 17, 32) of 36 layers: the setter stores [1, 17, 32], the tables say [2, 18, 33]"
+        " (and 9 more)\n",
     ):
         assert line in text
     assert "| sglang | 2 | 22 | 10 | 0 | 0 | 0 | 0 | 0.5.24 |\n" in text

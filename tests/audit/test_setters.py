@@ -106,6 +106,34 @@ def test_wrappers_flags_and_setters_that_do_nothing(setters):
     assert "Other" not in answer
 
 
+OWN_LAYERS = """
+class Decoder:
+    def __init__(self, config):
+        self.layers = make_layers(config)
+
+    def __len__(self):
+        return len(self.layers)
+
+class OwnModel:
+    def __init__(self, config):
+        self.layers = Decoder(config)
+
+class OwnForCausalLM:
+    def __init__(self, config):
+        self.model = OwnModel(config)
+
+    def set_eagle3_layers_to_capture(self, layer_ids=None):
+        self.model.layers_to_capture = [len(self.model.layers) - 3]
+
+EntryClass = OwnForCausalLM
+"""
+
+
+def test_models_whose_layers_are_a_module_of_their_own(setters):
+    answer = setters("sglang", {"sglang/srt/models/own.py": OWN_LAYERS}, (36, None))
+    assert rows(answer, "OwnForCausalLM") == [([33], None)]
+
+
 VLLM = {
     "vllm/model_executor/models/registry.py": (
         '_MODELS = {"LlamaForCausalLM": ("llama", "LlamaForCausalLM"), "Seeing": ("seeing", "Seeing")}\n'
