@@ -37,6 +37,30 @@ def aux_layers_mismatch(pipeline: Pipeline) -> Iterator[Finding]:
             yield _perhaps(pipeline, ids, doubtful, trainings)
 
 
+@check("EGL401")
+def right_by_one_reading(pipeline: Pipeline) -> Iterator[Finding]:
+    """What is captured is right under one usual reading of a list of an unknown writer: an info that says which."""
+    for training in (each for each in pipeline.evidence.best if each.readings):
+        for case in cases(pipeline.servings, [training]):
+            verdict = case.verdicts[0]
+            ids = verdict.serving.ids
+            lists = [layers.at(verdict.depth) for layers in (training.boundaries, *training.also)]
+            fits = [
+                i for i, given in enumerate(lists) if given is not None and sorted(given) == sorted(verdict.captured)
+            ]
+            others = [i for i, given in enumerate(lists) if given is not None and i not in fits]
+            if ids is None or not case.all("same") or not fits or not others:
+                continue
+            message = (
+                f"{wording.served_words(verdict.serving.name, verdict)}; {training.what} at {training.where}, which "
+                f"fits if {training.readings[fits[0]]}, and does not if {training.readings[others[0]]}"
+            )
+            related = wording.steps(pipeline, [training], [verdict.serving])
+            fix = Fix("say which trainer reads the list, or show the code that captures the states")
+            defect = ("ids", pipeline.name, str(ids.where))
+            yield Finding("EGL401", "info", message, ids.where, "possible", related, fix, defect)
+
+
 def _reads(case: Case, where: Location) -> bool:
     return any(_takes(verdict, where) for verdict in case.verdicts)
 

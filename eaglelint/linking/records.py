@@ -91,6 +91,7 @@ class Training:
     `boundaries` are the auxiliary states in the order in which they are concatenated. `also` are other lists that the
     same evidence allows (a last state that may be the verifier's). `source` is "assembly", "capture", "recipe" or
     "published"; `what` says in words what stands at `where`. `ordered` is False when the order can not be told.
+    `readings` say for `boundaries` and each of `also` how a list of an unknown writer is taken so.
     """
 
     boundaries: Layers
@@ -103,6 +104,7 @@ class Training:
     ordered: bool = True
     also: tuple[Layers, ...] = ()
     capture: Location | None = None
+    readings: tuple[str, ...] = ()
 
     def at(self, depth: int) -> tuple[int, ...] | None:
         """The boundaries for a target of `depth` layers; None when they are not known for that depth."""

@@ -45,6 +45,7 @@ class _Table(NamedTuple):
 
     layers: Layers
     ascending: bool
+    reading: str = ""
 
 
 def trainings(
@@ -178,6 +179,7 @@ def _statement(
         assumed=assumed,
         ordered=not first.ascending,
         also=tuple(table.layers for table in tables[1:]),
+        readings=tuple(table.reading for table in tables) if first.reading else (),
     )
 
 
@@ -211,10 +213,10 @@ def _by_every_rule(recipe: Recipe, depth: int) -> Iterator[_Table]:
     for rule in dict.fromkeys(usual):
         whole = {n: b for n in _depths(depth) if (b := rules.apply(rule, ids, n)) is not None}
         if whole:
-            yield _table(whole, ascending=False)
+            yield _table(whole, ascending=False, reading=rules.MEANING[rule])
         kept = {n: tuple(i for i in b if i < n) for n, b in whole.items()}
         if depth and kept != whole and all(kept.values()):
-            yield _table(kept, ascending=False)
+            yield _table(kept, ascending=False, reading=f"{rules.MEANING[rule]}, and the last is the verifier's")
 
 
 def _ids(recipe: Recipe, entry: trainers.Recipe, facts: Facts) -> tuple[LayerIds | None, bool]:
@@ -294,10 +296,10 @@ def _depths(depth: int) -> tuple[int, ...]:
     return (depth,) if depth else SAMPLED_DEPTHS
 
 
-def _table(table: dict[int, tuple[int, ...]], ascending: bool) -> _Table:
+def _table(table: dict[int, tuple[int, ...]], ascending: bool, reading: str = "") -> _Table:
     if len(table) == 1:
-        return _Table(Layers.of(next(iter(table.values()))), ascending)
-    return _Table(Layers.by_depth(table), ascending)
+        return _Table(Layers.of(next(iter(table.values()))), ascending, reading)
+    return _Table(Layers.by_depth(table), ascending, reading)
 
 
 def _specifier(recipe: Recipe, pins: Sequence[EnginePin], config: DrafterConfig | None) -> str:

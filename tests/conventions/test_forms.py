@@ -19,7 +19,7 @@ def test_every_form_names_entries_of_its_trainer_and_can_be_recognised(each: For
     assert known is not None
     paths = {each.path} | ({path for _, path in each.choice.values} if each.choice is not None else set())
     assert all(each.entries(path) for path in paths)
-    assert each.commands or each.config or each.environment
+    assert each.commands or each.config or each.environment or each.calls
     assert each.evidence
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from eaglelint.checks.contract import aux_layers_mismatch, right_by_one_reading
 from eaglelint.facts import Facts
 from eaglelint.guard import Guard
 from eaglelint.linking.records import Training
@@ -247,6 +248,36 @@ class TestData:
 
 
 class TestDoubt:
+    def test_what_is_right_by_one_reading_of_such_a_list_is_an_info_that_says_which(self, linked: Linked):
+        yaml = "base_model: Qwen/Qwen3-8B\naux_hidden_state_layer_ids: [1, 17, 32]\n"
+        found = linked(
+            {
+                "head/config.json": head([1, 17, 32]),
+                "train.yaml": yaml,
+                "requirements.txt": "sglang==0.5.14\n",
+                "serve.sh": "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --speculative-algorithm EAGLE3 "
+                "--speculative-draft-model-path head\n",
+            }
+        )
+        (info,) = right_by_one_reading(found["head"])
+        assert info.severity == "info"
+        assert "fits if id i is the output of layer i" in info.message
+        assert not list(aux_layers_mismatch(found["head"]))
+
+    def test_what_fits_no_reading_is_a_mismatch(self, linked: Linked):
+        yaml = "base_model: Qwen/Qwen3-8B\naux_hidden_state_layer_ids: [5, 17, 32]\n"
+        found = linked(
+            {
+                "head/config.json": head([1, 17, 32]),
+                "train.yaml": yaml,
+                "requirements.txt": "sglang==0.5.14\n",
+                "serve.sh": "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --speculative-algorithm EAGLE3 "
+                "--speculative-draft-model-path head\n",
+            }
+        )
+        assert list(aux_layers_mismatch(found["head"]))
+        assert not list(right_by_one_reading(found["head"]))
+
     def test_a_list_of_an_unknown_writer_may_be_either(self, linked: Linked):
         yaml = "base_model: Qwen/Qwen3-8B\naux_hidden_state_layer_ids: [3, 17, 30]\n"
         (said,) = best(linked({"head/config.json": head(), "train.yaml": yaml})["head"])
