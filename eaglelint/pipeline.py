@@ -181,8 +181,7 @@ def _pipeline(
     pins: Sequence[EnginePin],
 ) -> Pipeline:
     target = _target(head, share, facts, settings)
-    depth = target.depth if target is not None else 0
-    known = evidence_of(head, share, depth, told.trainings(share.told, head.config, target, facts))
+    known = evidence_of(head, share, target, told.trainings(share.told, head.config, target, facts))
     servers = tuple(_servers(head, target, facts, settings, served))
     return replace(
         shared,
@@ -222,13 +221,19 @@ def _unlinked(others: Sequence[Launch], facts: Facts, settings: Settings) -> Ite
 
 
 def evidence_of(
-    head: Head, share: evidence.Share, depth: int, recipes: Sequence[tuple[int, Training]] = ()
+    head: Head, share: evidence.Share, target: Target | None, recipes: Sequence[tuple[int, Training]] = ()
 ) -> Evidence:
-    """What is known of the training of a head: its published record, else what the project's code and recipes do."""
+    """What is known of the training of a head: its published record, else what the project's code and recipes do.
+
+    The form of its config speaks only where nothing else does.
+    """
+    depth = target.depth if target is not None else 0
     if head.published is not None and head.config is None:
         said = training.published(head.published, head.where)
         return Evidence((said,), (said,)) if said is not None else Evidence()
-    return training.weigh(share.assemblies, share.captures, share.defects, depth, recipes)
+    found = training.weigh(share.assemblies, share.captures, share.defects, depth, recipes)
+    said = told.lineage(head.config, target) if head.config is not None and not found.all else None
+    return Evidence((said,), (said,)) if said is not None else found
 
 
 def _servers(head: Head, target: Target | None, facts: Facts, settings: Settings, served: bool) -> Iterator[Server]:

@@ -24,6 +24,9 @@ from eaglelint.linking.records import Target, Training, integers
 #: How strongly a recipe speaks among the evidence: one that lists ids, and one that leaves the trainer its default.
 _LISTED, _DEFAULT = 2, 1
 
+#: Keys of `eagle_config` that only ModelOpt's exporter writes.
+_MODELOPT = ("next_layer_regular", "parallel_draft_step", "parallel_draft_heads_num_layers")
+
 _TITLES = {
     "specforge": "SpecForge",
     "modelopt": "ModelOpt",
@@ -89,6 +92,32 @@ def _always_stores_the_same(recipe: Recipe) -> bool:
     """Whether the states of a path are known without the command that stored them: no option of it chooses them."""
     entries = forms.forms()[recipe.form].entries(recipe.path) if recipe.form >= 0 else ()
     return bool(entries) and all(entry.rule == "ignored" and entry.default for entry in entries)
+
+
+def lineage(config: DrafterConfig, target: Target | None) -> Training | None:
+    """What the form of a config says where nothing else does: ModelOpt's exports list outputs of layers.
+
+    Only for its default layers, since the ids of other heads have been rewritten by hand.
+    """
+    depth = target.depth if target is not None else 0
+    nested = config.document.get("/eagle_config")
+    known = trainers.trainer("modelopt")
+    if not depth or known is None or not isinstance(nested, dict) or not any(key in nested for key in _MODELOPT):
+        return None
+    entry = known.recipe("hf")[0]
+    default = entry.defaults(depth)
+    for ids in config.id_lists:
+        values = integers(ids.ids) if ids.key in entry.keys else None
+        if default is not None and values is not None and tuple(b - 1 for b in default) == tuple(sorted(values)):
+            return Training(
+                boundaries=Layers.of(default),
+                where=ids.where,
+                source="lineage",
+                what=f"{title('modelopt')} exported {show_ids(values)} as outputs of layers",
+                confidence="likely",
+                ordered=False,
+            )
+    return None
 
 
 def title(trainer: str) -> str:

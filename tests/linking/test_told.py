@@ -331,3 +331,31 @@ class TestDoubt:
         script = "python scripts/train.py --verifier-name-or-path Qwen/Qwen3-8B --legacy-data --save-path head\n"
         files = {"head/config.json": head(), "train/t.sh": script, "train/requirements.txt": "speculators==0.6.0\n"}
         assert boundaries(linked(files)["head"]) == (3, 19, 34)
+
+
+MODELOPT = {"next_layer_regular": True, "parallel_draft_step": 1}
+
+
+class TestLineage:
+    """What the form of a config says where nothing else does."""
+
+    def said(self, linked: Linked, ids: list[int], **nested: Any) -> list[Training]:
+        config = {**SHAPE, "eagle_config": {"eagle_aux_hidden_state_layer_ids": ids, **nested}}
+        found = linked({"head/config.json": json.dumps(config), "serve.sh": SERVE})
+        return best(found["head"])
+
+    @pytest.mark.parametrize("ids", [[1, 17, 32], [32, 1, 17]])
+    def test_modelopt_exports_outputs_of_layers(self, linked: Linked, ids: list[int]):
+        (said,) = self.said(linked, ids, **MODELOPT)
+        assert (said.at(36), said.confidence) == ((2, 18, 33), "likely")
+
+    def test_other_ids_may_have_been_rewritten(self, linked: Linked):
+        assert not self.said(linked, [2, 18, 33], **MODELOPT)
+
+    def test_a_config_of_another_form(self, linked: Linked):
+        assert not self.said(linked, [1, 17, 32], use_aux_hidden_state=True)
+
+    def test_a_recipe_says_more(self, linked: Linked):
+        config = {**SHAPE, "eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 17, 32], **MODELOPT}}
+        found = linked({"head/config.json": json.dumps(config), "serve.sh": SERVE, "run.yaml": SPECFORGE})
+        assert boundaries(found["head"]) == (4, 18, 31)
