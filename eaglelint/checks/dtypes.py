@@ -110,7 +110,7 @@ def _different(config: HeadConfig, server: Server, launch: Launch) -> Outcome | 
         if mine == theirs:
             return None
         present = next((key for key in _KEYS if config.value(f"/{key}") is not None), "")
-        if said:
+        if said and said == mine:
             why = f"the drafter's config says {said}"
         elif present and present not in row.keys:
             why = f"{{name}} does not read `{present}`, and takes a config without `torch_dtype` for {mine}"

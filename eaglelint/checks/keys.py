@@ -69,10 +69,11 @@ def _server(serving: Serving) -> tuple[object, object]:
 def _read_elsewhere(pipeline: Pipeline, serving: Serving) -> bool:
     """Whether another reading of the same server takes a list, and the difference is not for this rule to report.
 
-    With a known training that is EGL401's; without one, releases that nobody pinned are EGL310's.
+    With a known training that is EGL401's; without one, releases that nobody pinned are EGL310's, and those of a pinned
+    range EGL410's.
     """
     others = [other for other in pipeline.servings if _server(other) == _server(serving) and other.ids is not None]
-    return bool(others) and (bool(pipeline.evidence.best) or not serving.release.bounded)
+    return bool(others) and (bool(pipeline.evidence.best) or not serving.release.exact)
 
 
 def _effect(pipeline: Pipeline, serving: Serving, ids: LayerIds) -> Iterator[Unread]:

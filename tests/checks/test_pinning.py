@@ -114,3 +114,12 @@ def test_the_release_of_a_service_that_serves_something_else(kimi: Any):
     kimi.pin("sglang", "==0.5.12", unit="embed", path="compose.yaml")
     kimi.sglang(draft=None, algorithm=None, unit="embed", path="compose.yaml", line=30)
     assert not kimi.findings("EGL410")
+
+
+def test_a_range_whose_first_releases_read_no_ids(world: Any):
+    world.drafter([4, 18, 32], key="/eagle_aux_hidden_state_layer_ids")
+    world.target(36)
+    world.pin("vllm", ">=0.10.2,<0.12")
+    world.vllm()
+    assert "captures its default boundaries 2, 18, 33" in world.finding("EGL410").message
+    assert not world.findings("EGL204")
