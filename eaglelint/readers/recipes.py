@@ -24,8 +24,11 @@ Given = Mapping[str, Value]
 
 #: Without one of these words a document is no recipe.
 _MARKERS = re.compile(
-    rb"aux_|layer|eagle|EAGLE|target_model|recipe_args|verifier_name_or_path|policy|draft_model_config|capture"
+    rb"aux_|layer_ids|_layers|layers_to_capture|EAGLE_CAPTURE_IDS|eagle_|target_model|recipe_args|policy"
+    rb"|verifier_name_or_path|draft_model_config"
 )
+#: A document of more bytes than this is no run configuration.
+_LARGEST = 1 << 20
 #: Keys of model configs, checkpoints and servers, which are read as such.
 _NO_RECIPE = ("architectures", "model_type", "speculators_config", "peft_type", "speculative_config", "weight_map")
 #: How deep a document nests what it gives.
@@ -38,7 +41,8 @@ _FILLED_IN = re.compile(r"\$\{|<<|\{\{|^\?\?+$")
 
 def read_recipes(source: Source) -> Iterator[Recipe]:
     """The recipe that a YAML, JSON or TOML document is. Raises DocumentError, and UnreadableSource."""
-    if not _MARKERS.search(source.data):
+    data = source.data
+    if len(data) > _LARGEST or not _MARKERS.search(data):
         return
     for document in documents(source):
         yield from _of_document(document)
