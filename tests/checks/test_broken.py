@@ -59,7 +59,7 @@ def test_without_ids_it_is_said_at_the_launch(world: Any):
 
 def test_vllm_has_such_releases_too(world: Any):
     served(world, "==0.17.0", QWEN, [2, 32, 61], engine="vllm")
-    assert "vLLM 0.18.0 is the first release" in world.finding("EGL114").fix.description
+    assert "vLLM 0.20.0 is the first release" in world.finding("EGL114").fix.description
 
 
 def test_a_range_of_which_a_part_is_broken_is_a_warning(world: Any):
