@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from eaglelint.boundary import show_ids
 from eaglelint.reference.asking import subject
@@ -20,6 +24,10 @@ from eaglelint.reference.matrix import USUAL, columns, matrix
 from eaglelint.reference.words import key_words, listed
 
 HERE = Path(__file__).resolve().parent
+REPORTS = HERE.parent / "tests" / "reports"
+#: Reports of the collection that files decide, and how many of them were to be reproduced.
+DECIDABLE, WANTED = 133, 100
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BLOCK = re.compile(r"(<!-- begin: ([\w.-]+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 
 
@@ -46,11 +54,65 @@ def _default_ids() -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def _link(reference: str) -> str:
+    """A link to `owner/repository#number`, `owner/repository@commit` or an address."""
+    if reference.startswith("https://"):
+        return f"[{reference.removeprefix('https://')}]({reference})"
+    if "#" in reference:
+        repository, number = reference.split("#")
+        return f"[{reference}](https://github.com/{repository}/issues/{number})"
+    repository, commit = reference.split("@")
+    return f"[{reference}](https://github.com/{repository}/commit/{commit})"
+
+
+def _reported() -> list[tuple[str, Any]]:
+    files = sorted((REPORTS / "data").glob("*.yaml"))
+    return [(file.name, yaml.load(file.read_text(encoding="utf-8"), _LOADER)) for file in files]
+
+
+def _not_reproduced() -> list[Any]:
+    return yaml.load((REPORTS / "not-reproduced.yaml").read_text(encoding="utf-8"), _LOADER) or []
+
+
+def _coverage_count() -> Iterator[str]:
+    """How many reports are reproduced."""
+    grades = Counter(content.get("grade", "S") for _, content in _reported())
+    rules = {each["rule"] for _, content in _reported() for each in content["expect"]}
+    yield (
+        f"**{grades['S']} of {DECIDABLE}** reports that files decide are reproduced (wanted: {WANTED}), "
+        f"by {len(rules)} rules; {grades['P']} more of those that files decide in part."
+    )
+
+
+def _coverage() -> Iterator[str]:
+    """The reports that are reproduced."""
+    yield "| report | date | what went wrong | rule | test |"
+    yield "|---|---|---|---|---|"
+    for name, content in _reported():
+        references = ", ".join(map(_link, (content["report"], *content.get("also", ()))))
+        rules = ", ".join(dict.fromkeys(each["rule"] for each in content["expect"]))
+        part = " (in part)" if content.get("grade") == "P" else ""
+        link = f"[{name.removesuffix('.yaml')}](../tests/reports/data/{name})"
+        yield f"| {references} | {content['date']} | {content['summary'].strip()}{part} | {rules} | {link} |"
+
+
+def _coverage_left() -> Iterator[str]:
+    """The reports that files decide and that are not reproduced."""
+    yield "| report | date | what went wrong | why not |"
+    yield "|---|---|---|---|"
+    for entry in sorted(_not_reproduced(), key=lambda entry: str(entry["date"]), reverse=True):
+        references = ", ".join(map(_link, (entry["report"], *entry.get("also", ()))))
+        yield f"| {references} | {entry['date']} | {entry['summary'].strip()} | {entry['reason'].strip()} |"
+
+
 BLOCKS: dict[str, Callable[[], Iterator[str]]] = {
     "matrix": _matrix(None),
     "matrix-kimi-k2.5": _matrix("moonshotai/Kimi-K2.5"),
     "matrix-gpt-oss-120b": _matrix("openai/gpt-oss-120b"),
     "default-ids": _default_ids,
+    "coverage-count": _coverage_count,
+    "coverage": _coverage,
+    "coverage-left": _coverage_left,
 }
 
 
