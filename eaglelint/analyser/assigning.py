@@ -7,19 +7,10 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from eaglelint.analyser import calls, patterns
+from eaglelint.analyser.file_values import FileText
 from eaglelint.analyser.operations import binary
 from eaglelint.analyser.target_values import HFOutput, LayerResult
-from eaglelint.analyser.values import (
-    MISSING,
-    FileText,
-    ListV,
-    Obj,
-    Plain,
-    Special,
-    Tensor,
-    Unknown,
-    V,
-)
+from eaglelint.analyser.values import MISSING, ListV, Obj, Plain, Special, Tensor, Unknown, V
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter

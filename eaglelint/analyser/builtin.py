@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser.file_values import FileHandle, Files, PathV
 from eaglelint.analyser.operations import as_text, truth
 from eaglelint.analyser.patterns import LAYER_LISTS
 from eaglelint.analyser.target_values import HFStates, LayerResult, Layers
@@ -15,14 +16,11 @@ from eaglelint.analyser.values import (
     ClassV,
     DictV,
     External,
-    FileHandle,
-    Files,
     FuncV,
     Fused,
     Index,
     ListV,
     Obj,
-    PathV,
     Plain,
     RankIndex,
     RankStart,

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from eaglelint.analyser.file_values import PathV
 from eaglelint.analyser.operations import is_none
 from eaglelint.analyser.target_values import Layer, ModelV
 from eaglelint.analyser.values import (
@@ -16,7 +17,6 @@ from eaglelint.analyser.values import (
     Index,
     ListV,
     Obj,
-    PathV,
     Plain,
     SetV,
     Tensor,

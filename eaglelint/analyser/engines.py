@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import models, patterns, submodules
+from eaglelint.analyser.file_values import PathV, Saved
 from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.target_values import ConfigV, ModelV, Module
 from eaglelint.analyser.values import (
@@ -17,9 +18,7 @@ from eaglelint.analyser.values import (
     Fused,
     ListV,
     Obj,
-    PathV,
     Plain,
-    Saved,
     SetV,
     Stacked,
     Tensor,

@@ -8,25 +8,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser.file_values import Choice, FileHandle, Files, PathV, Saved
 from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.target_values import LayerResult, holds_states
-from eaglelint.analyser.values import (
-    HOLE,
-    Choice,
-    DictV,
-    FileHandle,
-    Files,
-    Fused,
-    ListV,
-    PathV,
-    Plain,
-    Saved,
-    Stacked,
-    Tensor,
-    Unknown,
-    V,
-    new_storage,
-)
+from eaglelint.analyser.values import HOLE, DictV, Fused, ListV, Plain, Stacked, Tensor, Unknown, V, new_storage
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite

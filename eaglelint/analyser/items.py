@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser.file_values import Choice, Files, FileText, PathV
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers
 from eaglelint.analyser.values import (
     HOLE,
     AssumedInt,
-    Choice,
     DictV,
     External,
-    Files,
-    FileText,
     FuncV,
     Fused,
     ListV,
     Obj,
-    PathV,
     Plain,
     RankStart,
     SetV,

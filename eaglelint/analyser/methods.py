@@ -5,25 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser import builtin, engines, models, patches, paths, tensors, texts
+from eaglelint.analyser.file_values import Choice, FileHandle, Files, FileText, PathV
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
-from eaglelint.analyser.values import (
-    Choice,
-    DictV,
-    FileHandle,
-    Files,
-    FileText,
-    Fused,
-    ListV,
-    PathV,
-    Plain,
-    SetV,
-    Special,
-    Stacked,
-    Tensor,
-    Unknown,
-    V,
-    note_of,
-)
+from eaglelint.analyser.values import DictV, Fused, ListV, Plain, SetV, Special, Stacked, Tensor, Unknown, V, note_of
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite

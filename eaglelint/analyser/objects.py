@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import items, patterns, submodules
+from eaglelint.analyser.file_values import Files, FileText, PathV
 from eaglelint.analyser.operations import concatenate, truth, with_state
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
@@ -20,14 +21,11 @@ from eaglelint.analyser.values import (
     Deferred,
     DictV,
     External,
-    Files,
-    FileText,
     FuncV,
     Fused,
     ListV,
     Method,
     Obj,
-    PathV,
     Plain,
     RankStart,
     SetV,

@@ -8,21 +8,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser.file_values import Choice, Files, FileText, PathV
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
-    Choice,
     ClassV,
     DictV,
-    Files,
-    FileText,
     FuncV,
     Fused,
     Index,
     ListV,
     Obj,
-    PathV,
     Plain,
     SetV,
     SourceStr,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eaglelint.analyser.file_values import FileText
 from eaglelint.analyser.operations import source_str
-from eaglelint.analyser.values import FileText, ListV, SourceStr, Unknown, V, note_of
+from eaglelint.analyser.values import ListV, SourceStr, Unknown, V, note_of
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite

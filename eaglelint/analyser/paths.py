@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import patches
+from eaglelint.analyser.file_values import FileHandle, Files, PathV
 from eaglelint.analyser.operations import as_text
-from eaglelint.analyser.values import HOLE, FileHandle, Files, PathV, Unknown, V, note_of
+from eaglelint.analyser.values import HOLE, Unknown, V, note_of
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite

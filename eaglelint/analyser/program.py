@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import engines, models, patterns
+from eaglelint.analyser.file_values import FileText, Saved
 from eaglelint.analyser.files import shape
 from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
 from eaglelint.analyser.operations import with_state
@@ -13,7 +14,7 @@ from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import ModuleScope, module_frame
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.target_values import ModelV, holds_states
-from eaglelint.analyser.values import ClassV, Deferred, FileText, FuncV, Index, Obj, Saved, SourceStr, Tensor, V
+from eaglelint.analyser.values import ClassV, Deferred, FuncV, Index, Obj, SourceStr, Tensor, V
 from eaglelint.analyser.world import World
 from eaglelint.facts import Facts
 from eaglelint.location import MappedText

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import patches, paths, regexes, texts
 from eaglelint.analyser.arguments import Parser
+from eaglelint.analyser.file_values import FileHandle
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.target_values import Layers
@@ -15,7 +16,6 @@ from eaglelint.analyser.values import (
     HOLE,
     DictV,
     External,
-    FileHandle,
     FuncV,
     ListV,
     Obj,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from eaglelint.analyser.values import Choice, ClassV, DictV, Fused, ListV, Obj, SetV, Stacked, Tensor, V
+from eaglelint.analyser.file_values import Choice
+from eaglelint.analyser.values import ClassV, DictV, Fused, ListV, Obj, SetV, Stacked, Tensor, V
 from eaglelint.facts import Step, Value
 from eaglelint.location import Location
 

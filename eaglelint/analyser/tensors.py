@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import files
+from eaglelint.analyser.file_values import Choice
 from eaglelint.analyser.target_values import HFStates, LayerResult
 from eaglelint.analyser.values import (
-    Choice,
     DictV,
     External,
     Fused,

@@ -20,6 +20,7 @@ from eaglelint.location import Location, MappedText
 if TYPE_CHECKING:
     import libcst as cst
 
+    from eaglelint.analyser.file_values import Saved
     from eaglelint.analyser.scope import Frame, ModuleScope, Spot
     from eaglelint.analyser.target_values import ModelV
 
@@ -159,14 +160,6 @@ class DictV:
     note: str = ""
     origin: Saved | None = None
     places: dict[V, tuple[Spot, Spot]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class PathV:
-    """A pathlib.Path; holes stand for unknown parts."""
-
-    text: str
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,47 +325,6 @@ class Method:
     name: str
 
 
-@dataclass(eq=False, slots=True)
-class FileText:
-    """The text of a file that is not known, and the edits that were made to it: code being patched.
-
-    Each edit is (kind, old text, new text): "replace", "insert", "append". `text` is the text itself when the file is
-    in scope.
-    """
-
-    path: str
-    edits: tuple[tuple[str, V, V], ...] = ()
-    text: MappedText | None = None
-    note: str = ""
-
-
-@dataclass(eq=False, slots=True)
-class Saved:
-    """Something written to a file: the path (with holes), the format, the value at that time and the place."""
-
-    path: str
-    format: str
-    value: V
-    where: Location | Spot
-    script: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of several values read back from files; using it narrows the choice."""
-
-    options: tuple[V, ...]
-    exact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """The file names that a glob or listing gives: a path with holes; `bare` when they come without their folder."""
-
-    path: str
-    bare: bool = False
-
-
 class Special:
     """A value with methods of its own, such as an argument parser or an open file."""
 
@@ -410,14 +362,6 @@ class Special:
     def elements(self, run: Any) -> list[V] | None:
         """What iterating over it gives; None when not known."""
         return None
-
-
-@dataclass(eq=False, slots=True)
-class FileHandle:
-    """An open file: its path (with holes) and mode."""
-
-    path: V
-    mode: str = "r"
 
 
 class _Missing:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import surroundings
+from eaglelint.analyser.file_values import Choice, FileText, Saved
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.outcome import related
@@ -18,15 +19,12 @@ from eaglelint.analyser.target_values import ConfigV, Layer, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
-    Choice,
     ClassV,
     Deferred,
     DictV,
     External,
-    FileText,
     FuncV,
     Obj,
-    Saved,
     Tensor,
     Unknown,
     V,
