@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from eaglelint.analyser.observations import Flaw, Joined, Named, Store, Test
 from eaglelint.analyser.patterns import attributes_read
-from eaglelint.analyser.recorder import Flaw, Joined, Named, Recorder, Store, Test
+from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import ModuleScope, place
 from eaglelint.analyser.values import Tensor
 from eaglelint.boundary import State

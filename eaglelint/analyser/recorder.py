@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from eaglelint.analyser.inside import Kept
+from eaglelint.analyser.observations import Flaw, Joined, Named, Store, Test
 from eaglelint.analyser.patterns import SETTERS, STREAM_NAMES, captures, dotted, kids
 from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
@@ -47,71 +48,6 @@ _TELLING = re.compile(
     r"boundary|input|output|early|late|block|\d",
     re.IGNORECASE,
 )
-
-
-@dataclass
-class Store:
-    """States stored at one place, in the order in which they were stored."""
-
-    where: Location
-    scope: ModuleScope
-    via: str
-    states: list[Tensor] = field(default_factory=list)
-    doubt: Unknown | None = None
-    note: str = ""
-
-
-@dataclass
-class Joined:
-    """States put side by side at one place."""
-
-    where: Location
-    scope: ModuleScope
-    parts: tuple[Tensor, ...]
-    dropped: tuple[V, ...]
-    sliced: Location | None
-    function: str
-    note: str = ""
-    chosen: Location | None = None
-
-
-@dataclass
-class Named:
-    """A name bound to a state."""
-
-    name: str
-    kind: str
-    where: Location
-    state: Tensor
-    scope: ModuleScope
-    function: str
-
-
-@dataclass
-class Flaw:
-    """A defect that the run proves; `kind` is the slug of its rule."""
-
-    kind: str
-    where: Location
-    details: dict[str, Any]
-    related: tuple[Step, ...]
-    scope: ModuleScope
-
-
-@dataclass
-class Test:
-    """A comparison of a layer counter with ids: which ids there were and which counters matched."""
-
-    where: Location
-    scope: ModuleScope
-    ids: tuple[int, ...]
-    note: str
-    origin: Location | None
-    seen: set[int] = field(default_factory=set)
-    hit: set[int] = field(default_factory=set)
-    relative: bool = False
-    offsets: dict[int, Location] = field(default_factory=dict)
-    container: V = None
 
 
 class Recorder:
