@@ -7,28 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from eaglelint.analyser.observations import Flaw, Joined, Named, Store, Test
-from eaglelint.analyser.patterns import attributes_read
+from eaglelint.analyser.defects import flaws
+from eaglelint.analyser.observations import Joined, Named, Store, Test
 from eaglelint.analyser.recorder import Recorder
+from eaglelint.analyser.relevance import drafting, purpose, related, related_by
 from eaglelint.analyser.scope import ModuleScope, place
 from eaglelint.analyser.values import Tensor
 from eaglelint.boundary import State
 from eaglelint.facts import Assembly, ByDepth, Capture, Confidence, Defect, Label, Step, Unresolved, Value
 from eaglelint.location import Location
 
-#: Words of which one stands in code that has to do with drafters and their training data.
-_RELATED = ("eagle", "draft", "aux", "verifier", "specul", "capture", "dump", "dflash", "dspark", "teacher")
-#: Words of which one stands in code that feeds a drafter.
-_DRAFTING = ("eagle", "draft", "specul", "verifier", "aux_hidden", "dflash", "dspark")
-_RUNTIME = re.compile(r"bench|accept|runtime|runner|infer|serv|decod|speculat|demo|eval", re.IGNORECASE)
-_TRAINING = re.compile(
-    r"train|data|feature|collect|dump|extract|sample|batch|loss|distil|online|cache|fit|gather", re.IGNORECASE
-)
-#: Bits of a float type that a dump may narrow a state to.
 _SAID = re.compile(r"(boundary|named|saved to|loaded from|entry) (\S+)( .*)?")
-_WIDTH = {"float8_e4m3fn": 8, "float8_e5m2": 8, "int8": 8, "float16": 16, "half": 16, "bfloat16": 16, "float32": 32}
-
-
 #: A place that puts more combinations of states side by side than this joins something for every layer: no input of fc.
 _MANY = 12
 
@@ -50,7 +39,7 @@ def facts(runs: list[tuple[int, Recorder]]) -> Iterator[object]:
     yield from _assemblies(runs)
     yield from _captures(runs)
     yield from _labels(runs)
-    yield from _flaws(runs)
+    yield from flaws(runs)
     yield from _unresolved(runs)
 
 
@@ -61,36 +50,6 @@ def states(parts: Iterable[Tensor]) -> tuple[State, ...]:
 
 def _depth(parts: tuple[Tensor, ...], run_depth: int) -> int:
     return next((part.depth for part in parts if part.depth), run_depth)
-
-
-def related(scope: ModuleScope) -> bool:
-    """Whether code speaks of drafters or their data at all."""
-    return scope.mentions(*_RELATED) or any(word in scope.path.lower() for word in _RELATED)
-
-
-def drafting(scope: ModuleScope) -> bool:
-    """Whether code speaks of drafters themselves: many features of a model are taken for other ends as well."""
-    return scope.mentions(*_DRAFTING) or any(word in scope.path.lower() for word in _DRAFTING)
-
-
-def _related(runs: list[tuple[int, Recorder]], scope: ModuleScope, steps: Iterable[Step]) -> bool:
-    """Whether code, or code that its states came through, speaks of drafters or their data."""
-    if related(scope):
-        return True
-    scopes = runs[0][1].scopes
-    return any(related(scopes[path]) for path in {step.where.path for step in steps} if path in scopes)
-
-
-def purpose(scope: ModuleScope, function: str) -> str:
-    """What a concatenation is for, by the names around it: "runtime", "training" or "unknown"."""
-    around = f"{scope.path} {function}"
-    if _RUNTIME.search(around) and not re.search(r"train", around, re.IGNORECASE):
-        return "runtime"
-    if _TRAINING.search(around) or scope.mentions(
-        "optimizer", "backward()", "loss", "torch.save", "dataset", "safetensors"
-    ):
-        return "training"
-    return "unknown"
 
 
 def _target(parts: Iterable[Tensor]) -> Value | None:
@@ -154,7 +113,7 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
                 variants.append(joined.parts)
     for where, entry in merged.items():
         joined = entry.sample
-        if not _related(runs, joined.scope, trace(joined.parts)):
+        if not related_by(runs, joined.scope, trace(joined.parts)):
             continue
         width = max(len(variants) for variants in entry.by_depth.values())
         if width > _MANY:
@@ -273,7 +232,7 @@ def _labels(runs: list[tuple[int, Recorder]]) -> Iterator[Label]:
         sample = next(iter(table.values()))
         if any(named.state.note == "%several" for named in table.values()):
             continue
-        if not _related(runs, sample.scope, sample.state.trace):
+        if not related_by(runs, sample.scope, sample.state.trace):
             continue
         yield Label(
             name=sample.name,
@@ -284,126 +243,6 @@ def _labels(runs: list[tuple[int, Recorder]]) -> Iterator[Label]:
             confidence="likely" if sample.state.note else "proven",
             owner=sample.function,
         )
-
-
-# ---- defects -------------------------------------------------------------------------------------------------------
-
-
-def _flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
-    """Defects that every run proves."""
-    counts: dict[tuple[str, Location], int] = {}
-    first: dict[tuple[str, Location], Flaw] = {}
-    for _, recorder in runs:
-        for key, flaw in recorder.flaws.items():
-            counts[key] = counts.get(key, 0) + 1
-            first.setdefault(key, flaw)
-    for key, flaw in first.items():
-        whole = flaw.kind == "all-layers-concatenated" and not drafting(flaw.scope)
-        if counts[key] == len(runs) and flaw.kind != "index-out-of-range" and related(flaw.scope) and not whole:
-            yield Defect(flaw.kind, flaw.where, flaw.details, flaw.related)
-    yield from _unreachable(runs)
-    yield from _mixed(runs)
-    yield from _inert(runs)
-    yield from _norms(runs)
-    yield from _casts(runs)
-
-
-def _unreachable(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
-    """Ids that no test in a layer loop can ever match."""
-    verdicts: dict[Location, list[tuple[list[int], Test]]] = {}
-    for _, recorder in runs:
-        for where, test in recorder.tests.items():
-            if len(test.seen) < 4 or not test.hit or not related(test.scope):
-                continue
-            alike = [
-                t for t in recorder.tests.values() if t.scope.path == test.scope.path and set(t.ids) & set(test.ids)
-            ]
-            hit = set().union(*(t.hit for t in alike))
-            missed = [i for i in test.ids if i not in hit and (i < 0 or i > max(test.seen))]
-            verdicts.setdefault(where, []).append((missed, test))
-    for where, found in verdicts.items():
-        if len(found) == len(runs) and all(missed for missed, _ in found):
-            missed, test = found[0]
-            details = {"ids": missed, "all": list(test.ids), "highest": max(test.seen), "depth_known": len(runs) == 1}
-            yield Defect("unreachable-layer", where, details, (), "likely" if test.note else "proven")
-
-
-def _mixed(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
-    """One list of ids that drives a capture before the layer call and another after it."""
-    seen: set[int] = set()
-    tests = [t for t in runs[0][1].tests.values() if t.offsets and related(t.scope)] if runs else []
-    for first in tests:
-        for second in tests:
-            if first is second or first.container is not second.container or id(first.container) in seen:
-                continue
-            if len(first.offsets) == len(second.offsets) == 1 and set(first.offsets) != set(second.offsets):
-                seen.add(id(first.container))
-                pairs = [(min(t.offsets), next(iter(t.offsets.values())), t) for t in (first, second)]
-                details = {"ids": list(first.ids), "offsets": [offset for offset, _, _ in pairs]}
-                steps = [
-                    Step(where, f"id i is boundary i{f' + {offset}' if offset else ''} here")
-                    for offset, where, _ in pairs
-                ]
-                yield Defect("capture-before-after-mixed", second.where, details, tuple(steps))
-
-
-def _inert(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
-    """A setter that writes what no forward in scope reads, while the capture waits for something else."""
-    if not runs:
-        return
-    recorder = runs[0][1]
-    read = {path: attributes_read(scope.tree) for path, scope in recorder.scopes.items()}
-    for name, writes in recorder.written.items():
-        if any(name in names for names in read.values()):
-            continue
-        where, value, scope = writes[0]
-        waiting = [(place, flag) for place, (flag, other) in recorder.skipped.items() if other.path == scope.path]
-        if waiting and not isinstance(value, bool):
-            place, flag = waiting[0]
-            yield Defect(
-                "inert-capture", where, {"written": name, "read": flag}, (Step(place, f"the capture waits for {flag}"),)
-            )
-
-
-def _norms(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
-    """The last state goes into the head without the final norm, or through the norm twice."""
-    if not runs:
-        return
-    recorder = runs[0][1]
-    for (where, _), (state, scope) in recorder.heads.items():
-        if state.state.boundary == state.depth and not state.state.normed and _related(runs, scope, state.trace):
-            yield Defect(
-                "final-state-norm-mismatch",
-                where,
-                {"consumed": "normed", "stored": "un-normed"},
-                state.trace,
-                "likely" if state.by_name else "proven",
-            )
-    for where, (state, scope) in recorder.again.items():
-        if _related(runs, scope, state.trace) and state.trace:
-            yield Defect(
-                "final-state-norm-mismatch",
-                where,
-                {"consumed": "un-normed", "stored": "normed"},
-                state.trace,
-                "likely" if state.by_name else "proven",
-            )
-
-
-def _casts(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
-    """States of a wider type that are cast to a narrower one."""
-    for where, (state, dtype, scope) in runs[0][1].casts.items() if runs else ():
-        computed = state.model.arguments.get("dtype") if state.model is not None else None
-        if not isinstance(computed, str) or dtype not in _WIDTH or not related(scope):
-            continue
-        if computed == "auto" and state.model is not None and state.model.name is not None:
-            details = {"stored": dtype, "computed": computed, "target": state.model.name.value}
-            yield Defect("lossy-dump-dtype", where, details, ())
-        if computed not in _WIDTH:
-            continue
-        narrower = _WIDTH[dtype] < _WIDTH[computed] or (dtype in ("float16", "half") and computed == "bfloat16")
-        if narrower:
-            yield Defect("lossy-dump-dtype", where, {"stored": dtype, "computed": computed}, ())
 
 
 def _unresolved(runs: list[tuple[int, Recorder]]) -> Iterator[Unresolved]:

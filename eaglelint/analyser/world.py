@@ -11,7 +11,7 @@ from eaglelint.analyser import surroundings
 from eaglelint.analyser.file_values import Choice, FileText, Saved
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.operations import as_text
-from eaglelint.analyser.outcome import related
+from eaglelint.analyser.relevance import related
 from eaglelint.analyser.scope import Frame, ModuleScope
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.standard import domain
