@@ -67,8 +67,8 @@ class Pipeline:
     that fit none, in a project with only one head.
 
     Of the whole project are `others`, the launches that serve no drafter, `runs`, `environment` and `comments`.
-    `extractions`, with `salts`, and `unlinked`, the launches of `others` with their releases, stand in the pipeline
-    without a drafter only.
+    `extractions`, with `salts`, `unlinked`, the launches of `others` with their releases, and `serving`, the launches
+    that serve a drafter, stand in the pipeline without a drafter only.
     """
 
     name: str
@@ -97,6 +97,7 @@ class Pipeline:
     others: tuple[Launch, ...] = ()
     environment: tuple[EnvironmentSetting, ...] = ()
     unlinked: tuple[Server, ...] = ()
+    serving: tuple[Launch, ...] = ()
     extractions: tuple[Extraction, ...] = ()
     salts: tuple[CacheSalt, ...] = ()
     runs: tuple[ScriptRun, ...] = ()
@@ -159,6 +160,7 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
                 extractions=extractions,
                 salts=facts.salts,
                 unlinked=unlinked,
+                serving=tuple(launch for head in every for launch in head.launches),
             )
         )
     return tuple(pipelines)

@@ -326,7 +326,7 @@ def _under_pipeline(
     pipeline: Pipeline, severity: Severity, message: str, related: tuple[Step, ...]
 ) -> tuple[Severity, str, tuple[Step, ...]]:
     """A rank-relative count is an error where a launch of the project sets more than one pipeline rank."""
-    launch, ranks = _with_ranks((*pipeline.launches, *pipeline.others))
+    launch, ranks = _with_ranks((*pipeline.launches, *pipeline.others, *pipeline.serving))
     if launch is None or ranks is None:
         return severity, message, related
     step = Step(ranks.where, f"{title(launch.engine)} runs with {ranks.value.value} pipeline ranks")

@@ -116,6 +116,14 @@ class TestRankRelative:
         world.sglang(options={"pp_size": 4})
         assert world.finding("EGL104").severity == "error"
 
+    def test_so_it_does_for_a_server_of_a_drafter_that_the_code_belongs_to_no_more_than_to_another(self, world: Any):
+        world.defect("rank-relative-layer-index")
+        world.vllm(draft="acme/heron-eagle3", options={"pipeline_parallel_size": "2"})
+        world.vllm(draft="acme/egret-eagle3", path="other.sh")
+        found = world.finding("EGL104")
+        assert found.severity == "error"
+        assert found.related[-1].where.path == "serve.sh"
+
     @pytest.mark.parametrize("ranks", ["1", 1, True, None, "two"])
     def test_one_rank_or_an_unknown_number_makes_a_warning(self, world: Any, ranks: object):
         world.defect("rank-relative-layer-index")
