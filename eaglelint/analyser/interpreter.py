@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser import assigning, calls, definitions, expressions, matching, patterns, undo
+from eaglelint.analyser import assigning, calls, definitions, expressions, layer_loops, matching, patterns, undo
 from eaglelint.analyser.objects import Objects
 from eaglelint.analyser.operations import elements, join, truth
 from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
@@ -307,10 +307,10 @@ class Interpreter:
     def _for(self, node: cst.For, frame: Frame) -> Flow:
         iterable = expressions.evaluate(self, node.iter, frame)
         items = elements(self, iterable)
-        patterns.prepare_stream(self, node, iterable, frame)
-        unseen = patterns.unseen_stream(self, node, iterable, frame)
+        layer_loops.prepare_stream(self, node, iterable, frame)
+        unseen = layer_loops.unseen_stream(self, node, iterable, frame)
         if items is None:
-            layers = patterns.calls_layers(node)
+            layers = layer_loops.calls_layers(node)
             item = Unknown(patterns.element_reason(iterable, node.iter), frame.scope.spot(node.iter), layers)
             assigning.assign(self, node.target, item, frame, None)
             flow = self.statement(node.body, frame)
@@ -322,9 +322,9 @@ class Interpreter:
             self.tick()
             del self.doubt[doubts:]
             assigning.assign(self, node.target, item, frame, None)
-            number = patterns.number_of(item)
+            number = layer_loops.number_of(item)
             if unseen is not None and number is not None:
-                patterns.bind_entering(self, unseen, number, frame)
+                layer_loops.bind_entering(self, unseen, number, frame)
             flow = self.statement(node.body, frame)
             if flow is None or flow[0] == "continue":
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import engines, models, patterns
+from eaglelint.analyser import engines, layer_loops, models, patterns
 from eaglelint.analyser.file_values import FileText, Saved
 from eaglelint.analyser.files import shape
 from eaglelint.analyser.interpreter import Interpreter, OutOfFuel
@@ -194,8 +194,8 @@ def _run_pieces(run: Interpreter, world: World, pieces: list[MappedText], path: 
         scope.imports |= _engine_words(path, text)
         run.rec.guard_note = note
         world.loose.append(scope)
-        body = patterns.loose_loop(scope.tree)
-        counter = patterns.takes_layer(scope.tree)
+        body = layer_loops.loose_loop(scope.tree)
+        counter = layer_loops.takes_layer(scope.tree)
         if body is not None:
             _run_body(run, scope, *body)
         elif counter:
@@ -215,11 +215,11 @@ def _after_model(run: Interpreter, scope: ModuleScope) -> dict[str, V]:
 def _run_start(run: Interpreter, scope: ModuleScope, counter: str) -> None:
     """The start of the body of a layer loop, up to where the layer is taken: run it for what enters each layer."""
     frame = module_frame(scope)
-    names = patterns.stream_names(scope.tree)
+    names = layer_loops.stream_names(scope.tree)
     for number in range(run.depth_of(run.objects.anonymous(frame))):
         scope.names[counter] = Index(number)
         if names is not None:
-            patterns.bind_entering(run, names, number, frame)
+            layer_loops.bind_entering(run, names, number, frame)
         run.run_module(scope)
 
 
