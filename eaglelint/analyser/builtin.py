@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.file_values import FileHandle, Files, PathV
-from eaglelint.analyser.operations import as_text, truth
+from eaglelint.analyser.operations import truth
 from eaglelint.analyser.patterns import LAYER_LISTS
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.target_values import HFStates, LayerResult, Layers
 from eaglelint.analyser.values import (
     HOLE,

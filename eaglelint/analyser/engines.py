@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import models, patterns, submodules
 from eaglelint.analyser.file_values import PathV, Saved
-from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.target_values import ConfigV, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,

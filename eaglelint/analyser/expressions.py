@@ -11,7 +11,8 @@ import libcst as cst
 from eaglelint.analyser import calls, comprehensions, patterns
 from eaglelint.analyser.comparing import compare
 from eaglelint.analyser.literals import decode_fstring_text, decode_literal
-from eaglelint.analyser.operations import as_text, binary, concatenate, join, literal_str, truth
+from eaglelint.analyser.operations import binary, join, truth
+from eaglelint.analyser.strings import as_text, concatenate, literal_str
 from eaglelint.analyser.target_values import LayerResult
 from eaglelint.analyser.values import (
     HOLE,

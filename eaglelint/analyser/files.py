@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.file_values import Choice, FileHandle, Files, PathV, Saved
-from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.target_values import LayerResult, holds_states
 from eaglelint.analyser.values import HOLE, DictV, Fused, ListV, Plain, Stacked, Tensor, Unknown, V, new_storage
 

@@ -94,7 +94,7 @@ MISSING_DEFAULT = object()
 
 def _of_plain(owner: tuple[V, ...] | str | bytes, key: V) -> V:
     if isinstance(owner, SourceStr) and isinstance(key, slice):
-        from eaglelint.analyser.operations import source_str
+        from eaglelint.analyser.strings import source_str
 
         return source_str(owner.mapped[key], owner.note) if key.step in (None, 1) else str(owner)[key]
     if isinstance(owner, str) and HOLE in owner:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from eaglelint.analyser.engines import plain
-from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import Spot, place
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.values import HOLE, DictV, ListV, SourceStr, V, note_of
 from eaglelint.facts import Launch, ScriptRun, Value
 from eaglelint.location import Location

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import items, patterns, submodules
 from eaglelint.analyser.file_values import Files, FileText, PathV
-from eaglelint.analyser.operations import concatenate, truth, with_state
+from eaglelint.analyser.operations import truth, with_state
+from eaglelint.analyser.strings import concatenate
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     MISSING,

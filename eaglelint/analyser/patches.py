@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser.file_values import FileText
-from eaglelint.analyser.operations import source_str
+from eaglelint.analyser.strings import source_str
 from eaglelint.analyser.values import ListV, SourceStr, Unknown, V, note_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import patches
 from eaglelint.analyser.file_values import FileHandle, Files, PathV
-from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.values import HOLE, Unknown, V, note_of
 
 if TYPE_CHECKING:

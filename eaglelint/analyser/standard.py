@@ -10,7 +10,7 @@ from eaglelint.analyser import patches, paths, regexes, texts
 from eaglelint.analyser.arguments import Parser
 from eaglelint.analyser.file_values import FileHandle
 from eaglelint.analyser.items import MISSING_DEFAULT
-from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.target_values import Layers
 from eaglelint.analyser.values import (
     HOLE,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser import patterns
-from eaglelint.analyser.operations import as_text
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.target_values import ModelV, Module
 from eaglelint.analyser.values import HOLE, ListV, Unknown, V
 

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from eaglelint import mapped
-from eaglelint.analyser.operations import as_text, concatenate, source_str
+from eaglelint.analyser.strings import as_text, concatenate, source_str
 from eaglelint.analyser.values import HOLE, ListV, SourceStr, Unknown, V, note_of, with_note
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from eaglelint.analyser import surroundings
 from eaglelint.analyser.file_values import Choice, FileText, Saved
 from eaglelint.analyser.items import MISSING_DEFAULT
-from eaglelint.analyser.operations import as_text
 from eaglelint.analyser.relevance import related
 from eaglelint.analyser.scope import Frame, ModuleScope
 from eaglelint.analyser.sources import Code
 from eaglelint.analyser.standard import domain
+from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.target_values import ConfigV, Layer, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,

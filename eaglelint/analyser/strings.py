@@ -1,0 +1,90 @@
+"""Strings of the domain: values as text, text put together, the places of their characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from eaglelint.analyser.file_values import PathV
+from eaglelint.analyser.values import HOLE, ListV, SetV, SourceStr, V, note_of, with_note
+from eaglelint.location import MappedText
+from eaglelint.location import join as join_texts
+
+#: Characters of a text that is put together; longer ones are not known.
+_MAX_TEXT = 1_000_000
+
+
+def percent(left: str, right: V) -> V:
+    """left % right; a HOLE when a part is not known."""
+    values = right if isinstance(right, tuple) else (right,)
+    if HOLE not in left and all(isinstance(v, int | float | str) for v in values):
+        try:
+            return left % values
+        except (TypeError, ValueError):
+            return HOLE
+    return HOLE
+
+
+def as_text(value: V) -> str:
+    """A value as it would stand in an f-string, with a HOLE where it is not known."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, PathV):
+        return value.text
+    if isinstance(value, bool | int | float) or value is None:
+        return str(value)
+    if isinstance(value, tuple):
+        inner = ", ".join(repr(v) if isinstance(v, str) else as_text(v) for v in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if isinstance(value, ListV) and not value.open:
+        return "[" + ", ".join(repr(str(v)) if isinstance(v, str) else as_text(v) for v in value.items) + "]"
+    if isinstance(value, SetV) and not value.open and value.items:
+        return "{" + ", ".join(repr(str(v)) if isinstance(v, str) else as_text(v) for v in value.items) + "}"
+    return HOLE
+
+
+def concatenate(parts: list[str]) -> str:
+    """Strings put together; keeps the places of their characters when one of them knows them."""
+    text = "".join(parts)
+    if len(text) > _MAX_TEXT:
+        return HOLE
+    note = note_of(*parts)
+    sources = [part for part in parts if isinstance(part, SourceStr)]
+    if not sources:
+        if note:
+            marked = with_note(text, note)
+            return marked if isinstance(marked, str) else text
+        return text
+    made = literal_str(text, partial(_pieces, list(parts)))
+    made.note = note
+    return made
+
+
+def _pieces(parts: list[str]) -> MappedText:
+    """The mapped text of strings put together; plain ones stand where the one before them ends."""
+    lines = next(part.mapped for part in parts if isinstance(part, SourceStr))
+    last = lines[0:0]
+    pieces: list[MappedText] = []
+    for part in parts:
+        if isinstance(part, SourceStr):
+            last = part.mapped
+            pieces.append(last)
+        elif part:
+            at = last.origin[-1]
+            pieces.append(MappedText(str(part), [at] * (len(part) + 1), last.file_at(len(last))))
+    return join_texts(pieces)
+
+
+def literal_str(text: str, places: Callable[[], MappedText]) -> SourceStr:
+    """A str whose places are worked out when they are asked for."""
+    made = SourceStr(text)
+    made._mapped = places
+    return made
+
+
+def source_str(mapped: MappedText, note: str = "") -> SourceStr:
+    """A str that knows the place of each of its characters."""
+    made = SourceStr(mapped.text)
+    made._mapped = mapped
+    made.note = note
+    return made
