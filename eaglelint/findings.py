@@ -15,21 +15,30 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 
 
 class Edit(NamedTuple):
-    """Replace the characters `start` to `end` of the file `path` by `text`."""
+    """Replace the characters `start` to `end` of the file `path` by `text`.
+
+    `old` is what has to stand there for the edit to be made; None where the place alone says it.
+    """
 
     path: str
     start: int
     end: int
     text: str
+    old: str | None = None
 
 
 @dataclass(frozen=True)
 class Fix:
-    """How to make a finding go away: in words, and as edits when eaglelint can do it itself."""
+    """How to make a finding go away: in words, and as edits when eaglelint can do it itself.
+
+    `rename` are names for the variable at the finding's place, the best first; which edits that takes is worked out
+    when the fix is made (`eaglelint.fixing.renaming`).
+    """
 
     description: str
     applicability: Literal["safe", "unsafe"] = "unsafe"
     edits: tuple[Edit, ...] = ()
+    rename: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

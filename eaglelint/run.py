@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,8 +57,17 @@ class Result:
             return None
 
 
-def check(paths: Sequence[str], settings: Settings, checks: Checks | None = None) -> Result:
-    """Check the files under `paths`; `checks` are all there are unless given. Raises UsageError for a wrong path."""
+def check(
+    paths: Sequence[str],
+    settings: Settings,
+    checks: Checks | None = None,
+    *,
+    contents: Mapping[str, bytes] | None = None,
+) -> Result:
+    """Check the files under `paths`; `checks` are all there are unless given. Raises UsageError for a wrong path.
+
+    `contents` are bytes that stand in for those of a file, by its path (what an editor holds, what a fix makes of it).
+    """
     from eaglelint.pipeline import link
     from eaglelint.project import discover
     from eaglelint.reading import read
@@ -66,6 +75,9 @@ def check(paths: Sequence[str], settings: Settings, checks: Checks | None = None
 
     guard = Guard()
     project = discover(paths, settings=settings)
+    if contents:
+        sources = [replace(s, content=contents[s.path]) if s.path in contents else s for s in project.sources]
+        project = replace(project, sources=tuple(sources))
     facts = read(project, settings, guard)
     pipelines = tuple(guard.each("the linking of files to pipelines", Location("."), lambda: link(facts, settings)))
     found = list(_checked(pipelines, facts, checks, guard))
