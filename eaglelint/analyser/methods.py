@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eaglelint.analyser import builtin, engines, models, patches, paths, tensors, texts
+from eaglelint.analyser import containers, engines, models, patches, paths, tensors, texts
 from eaglelint.analyser.file_values import Choice, FileHandle, Files, FileText, PathV
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import DictV, Fused, ListV, Plain, SetV, Special, Stacked, Tensor, Unknown, V, note_of
@@ -104,7 +104,7 @@ def _list_method(run: Interpreter, owner: ListV, name: str, site: CallSite) -> V
         owner.open = False
         return None
     if name == "sort":
-        made = builtin.FUNCTIONS["builtins.sorted"](run, _with_self(owner, site))
+        made = containers.in_order(run, _with_self(owner, site))
         owner.items = made.items if isinstance(made, ListV) else owner.items
         return None
     if name == "reverse":
@@ -200,7 +200,7 @@ def _set_method(run: Interpreter, owner: SetV, name: str, site: CallSite) -> V:
     if name in ("update", "union", "difference", "intersection"):
         from eaglelint.analyser.operations import binary
 
-        made = builtin.FUNCTIONS["builtins.set"](run, site)
+        made = containers.new_set(run, site)
         if not isinstance(made, SetV):
             return SetV(list(owner.items), True)
         op = {"difference": "Subtract", "intersection": "BitAnd"}.get(name, "BitOr")

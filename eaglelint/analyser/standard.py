@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import patches, paths, regexes, texts
 from eaglelint.analyser.arguments import Parser
+from eaglelint.analyser.containers import new_dict, new_list
 from eaglelint.analyser.file_values import FileHandle
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.strings import as_text
@@ -149,18 +150,6 @@ def _defaultdict(run: Interpreter, site: CallSite) -> V:
     return made
 
 
-def _ordered(run: Interpreter, site: CallSite) -> V:
-    from eaglelint.analyser.builtin import FUNCTIONS as builtins
-
-    return builtins["builtins.dict"](run, site)
-
-
-def _deque(run: Interpreter, site: CallSite) -> V:
-    from eaglelint.analyser.builtin import FUNCTIONS as builtins
-
-    return builtins["builtins.list"](run, site)
-
-
 def _math(function: Any) -> Any:
     def apply(run: Interpreter, site: CallSite) -> V:
         value = site.get(0, "x")
@@ -261,9 +250,9 @@ FUNCTIONS: dict[str, Any] = {
     "types.SimpleNamespace": _namespace,
     "argparse.Namespace": _namespace,
     "collections.defaultdict": _defaultdict,
-    "collections.OrderedDict": _ordered,
-    "collections.deque": _deque,
-    "torch.nn.ModuleList": _deque,
+    "collections.OrderedDict": new_dict,
+    "collections.deque": new_list,
+    "torch.nn.ModuleList": new_list,
     "copy.deepcopy": _same,
     "copy.copy": _same,
     "math.floor": _math(math.floor),
