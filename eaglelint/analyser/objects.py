@@ -11,10 +11,9 @@ import builtins
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import items, patterns, submodules
+from eaglelint.analyser import attributes, items, patterns
 from eaglelint.analyser.file_values import Files, FileText, PathV
 from eaglelint.analyser.operations import truth, with_state
-from eaglelint.analyser.strings import concatenate
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     MISSING,
@@ -54,28 +53,6 @@ _LOOSE_MODULES = {
     "pathlib": "pathlib",
     "F": "torch.nn.functional",
 }
-#: Attributes that lead from a wrapper to the model inside it.
-_INNER = frozenset(
-    {
-        "model",
-        "language_model",
-        "decoder",
-        "transformer",
-        "base_model",
-        "module",
-        "backbone",
-        "llm",
-        "model_runner",
-        "driver_worker",
-        "worker",
-        "inner",
-        "text_model",
-        "gpt_neox",
-        "thinker",
-    }
-)
-_CONFIGS = frozenset({"config", "hf_config", "model_config", "hf_text_config", "text_config", "llm_config", "cfg"})
-_NESTED = frozenset({"text_config", "llm_config", "language_config", "hf_text_config", "get_text_config"})
 _MODEL_WORDS = ("model", "target", "decoder", "llm", "verifier", "teacher", "runner", "engine", "base")
 #: Parameter names that say nothing of which saved tensor they take.
 _GENERIC = frozenset(
@@ -185,7 +162,7 @@ class Objects:
         if lowered in ("self", "cls") or any(lowered == w or lowered.endswith("_" + w) for w in _MODEL_WORDS):
             model = ModelV(frame.scope.framework(), stock=frame.scope.framework() == "hf")
             return Obj(name, attrs={"%model": model}, where=frame.scope.spot(node))
-        if lowered in _CONFIGS or lowered.endswith("_config"):
+        if lowered in attributes.CONFIGS or lowered.endswith("_config"):
             return ConfigV(self.anonymous(frame))
         unknown = Unknown(name, frame.scope.spot(node))
         return self.run.world.by_key(name, unknown) if lowered not in _GENERIC else unknown
@@ -207,7 +184,7 @@ class Objects:
             made = Obj(name, attrs={"%model": self.anonymous(frame)})
             frame.scope.names[name] = made
             return made
-        if frame.scope.loose and name in _CONFIGS:
+        if frame.scope.loose and name in attributes.CONFIGS:
             return ConfigV(self.anonymous(frame))
         return Unknown(name, frame.scope.spot(node))
 
@@ -238,13 +215,13 @@ class Objects:
         if isinstance(owner, Obj):
             return self._of_object(owner, name, frame, node)
         if isinstance(owner, ModelV):
-            return self._of_model(owner, owner, name, frame, node)
+            return attributes.of_model(self.run, owner, owner, name)
         if isinstance(owner, Layer):
-            return self._of_layer(owner, name)
+            return attributes.of_layer(owner, name)
         if isinstance(owner, ConfigV):
             return self.run.world.config_attribute(self.run, owner, name, frame, node)
         if isinstance(owner, HFOutput):
-            return self._of_output(owner, name)
+            return attributes.of_output(self.run, owner, name)
         if isinstance(owner, ClassV):
             found = owner.lookup(name)
             return found if found is not MISSING else Unknown(f"{owner.name}.{name}")
@@ -259,7 +236,7 @@ class Objects:
         if isinstance(owner, Module | Layers) and name in ("weight", "bias"):
             return Plain(new_storage(), f"{getattr(owner, 'kind', 'layers')}.{name}")
         if isinstance(owner, PathV):
-            return self._of_path(owner, name)
+            return attributes.of_path(owner, name)
         if isinstance(owner, Special):
             special = owner.attribute(self.run, name)
             return special if special is not MISSING else Method(owner, name)
@@ -299,8 +276,8 @@ class Objects:
         if obj.cls is not None and not isinstance(model, ModelV) and self._model_like(name):
             model = self.model_of(obj)
         if isinstance(model, ModelV):
-            return self._of_model(model, obj, name, frame, node)
-        return self._child(obj, name)
+            return attributes.of_model(self.run, model, obj, name)
+        return attributes.child(obj, name)
 
     @staticmethod
     def _model_like(name: str) -> bool:
@@ -310,86 +287,9 @@ class Objects:
             or name in patterns.NORM_NAMES
             or name in patterns.EMBED_NAMES
             or name in patterns.HEAD_NAMES
-            or name in _CONFIGS
+            or name in attributes.CONFIGS
             or name == "start_layer"
         )
-
-    def _child(self, obj: Obj, name: str) -> Obj:
-        child = Obj(f"{obj.name}.{name}", where=obj.where, path=f"{obj.path}.{name}" if obj.path else "")
-        model = obj.attrs.get("%model")
-        if isinstance(model, ModelV):
-            child.attrs["%model"] = model
-        obj.attrs[name] = child
-        return child
-
-    def _of_model(self, model: ModelV, owner: Obj | ModelV, name: str, frame: Frame, node: Any) -> V:
-        if name in model.attrs:
-            return model.attrs[name]
-        if name in patterns.LAYER_LISTS:
-            return Layers(model, 0, self.run.depth_of(model))
-        if name == "start_layer":
-            return RankStart(0)
-        if name in patterns.DEPTH_NAMES:
-            return self.run.depth_of(model)
-        if name in patterns.NORM_NAMES:
-            return Module("norm", model)
-        if name in patterns.EMBED_NAMES and name != "get_input_embeddings":
-            return Module("embed", model)
-        if name in patterns.HEAD_NAMES:
-            return Module("lm_head", model)
-        if name in _CONFIGS:
-            return ConfigV(model, nested=name in _NESTED)
-        if name in _INNER:
-            return model
-        if isinstance(owner, ModelV):
-            return Method(owner, name)
-        if name in submodules.METHODS:
-            return Method(model, name)
-        return self._child(owner, name)
-
-    def _of_layer(self, layer: Layer, name: str) -> V:
-        if name in layer.attrs:
-            return layer.attrs[name]
-        if layer.obj is not None:
-            if name in layer.obj.attrs:
-                return layer.obj.attrs[name]
-            if layer.obj.cls is not None:
-                found = layer.obj.cls.lookup(name)
-                if isinstance(found, FuncV):
-                    return replace(found, bound=layer.obj)
-                if found is not MISSING:
-                    return found
-        if name in ("register_forward_hook", "register_forward_pre_hook", "forward", "__call__"):
-            return Method(layer, name)
-        if name in ("layer_id", "layer_idx", "layer_index", "idx"):
-            return layer.index
-        return Unknown(f"layer.{name}", index=True)
-
-    def _of_output(self, output: HFOutput, name: str) -> V:
-        if name == "hidden_states":
-            return HFStates(output.model) if output.all_states else Unknown("hidden_states")
-        if name == "last_hidden_state":
-            depth = self.run.depth_of(output.model)
-            return with_state(self.state(output.model, depth), normed=True)
-        if name == "logits":
-            return Plain(new_storage(), "logits")
-        if name in ("keys", "items", "to_tuple", "get"):
-            return Method(output, name)
-        return Unknown(name)
-
-    @staticmethod
-    def _of_path(path: PathV, name: str) -> V:
-        text = path.text
-        if name == "parent":
-            return PathV(text.rsplit("/", 1)[0] if "/" in text else ".", path.note)
-        last = text.rsplit("/", 1)[-1]
-        if name == "name":
-            return last
-        if name == "stem":
-            return last.rsplit(".", 1)[0]
-        if name == "suffix":
-            return "." + last.rsplit(".", 1)[1] if "." in last else ""
-        return Method(path, name)
 
     def set_attribute(self, owner: V, name: str, value: V, frame: Frame, node: Any) -> None:
         """owner.name = value"""
@@ -416,8 +316,10 @@ class Objects:
         if self._model_like(name):
             model = self.model_of(owner)
             if name in patterns.LAYER_LISTS and isinstance(value, ListV):
-                value = self._own_layers(model, value)
-            elif isinstance(value, Unknown) or (isinstance(value, Obj) and value.cls is None and name not in _CONFIGS):
+                value = attributes.own_layers(self.run, model, value)
+            elif isinstance(value, Unknown) or (
+                isinstance(value, Obj) and value.cls is None and name not in attributes.CONFIGS
+            ):
                 return
         if patterns.CAPTURE_LISTS.search(name) and truth(value) is False:
             value = Unknown(f"{owner.name}.{name}" if isinstance(owner, Obj) else name, frame.scope.spot(node))
@@ -425,18 +327,6 @@ class Objects:
         self.run.rec.wrote(self.run, name, value, node, frame)
         if isinstance(owner, ModelV) and name == "forward":
             self.run.world.hooked(self.run, owner)
-
-    def _own_layers(self, model: ModelV, value: ListV) -> V:
-        """A list of modules that a class keeps as its layers."""
-        if value.open:
-            return Layers(model, 0, self.run.depth_of(model))
-        if not model.depth and len(value.items) != self.run.depth:
-            model.depth = len(value.items)
-        for index, item in enumerate(value.items):
-            layer = self.layer(model, index)
-            if isinstance(item, Obj) and item.cls is not None:
-                layer.obj = item
-        return Layers(model, 0, len(value.items))
 
     # ---- items ---------------------------------------------------------------------------------------------------
 
@@ -452,22 +342,3 @@ class Objects:
         """A dict key for a value that is not known."""
         self._opaque += 1
         return f"\x00{self._opaque}"
-
-    def patched_sum(self, left: V, right: V) -> V:
-        """text + text where one of them is the text of a file that is being patched."""
-        for value, other, kind in ((left, right, "append"), (right, left, "prepend")):
-            if not isinstance(value, FileText):
-                continue
-            if isinstance(other, FileText):
-                more = tuple(edit for edit in other.edits if not any(edit is known for known in value.edits))
-                return replace_edits(value, (*value.edits, *more))
-            last = value.edits[-1] if value.edits else None
-            if last is not None and last[0] == kind == "append" and isinstance(other, str) and isinstance(last[2], str):
-                return replace_edits(value, (*value.edits[:-1], (kind, "", concatenate([last[2], other]))))
-            return replace_edits(value, (*value.edits, (kind, "", other)))
-        return Unknown("text")
-
-
-def replace_edits(text: FileText, edits: tuple[tuple[str, V, V], ...]) -> FileText:
-    """The same file with these edits; its own text is no longer known."""
-    return FileText(text.path, edits, None, text.note)

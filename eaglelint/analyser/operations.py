@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser.file_values import Choice, Files, FileText, PathV
-from eaglelint.analyser.strings import as_text, concatenate, percent
+from eaglelint.analyser.strings import as_text, concatenate, patched_sum, percent
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
@@ -201,11 +201,11 @@ def binary(run: Interpreter, op: str, left: V, right: V) -> V:
     if op == "Add" and isinstance(left, str) and isinstance(right, str):
         return concatenate([left, right])
     if op == "Add" and isinstance(left, FileText) and isinstance(right, FileText):
-        return run.objects.patched_sum(left, right)
+        return patched_sum(left, right)
     if op == "Add" and (isinstance(left, str) or isinstance(right, str)):
         if isinstance(left, Unknown | Obj) or isinstance(right, Unknown | Obj):
             return concatenate([as_text(left), as_text(right)])
-        return run.objects.patched_sum(left, right)
+        return patched_sum(left, right)
     if op == "Add" and isinstance(left, ListV | tuple) and isinstance(right, ListV | tuple):
         return _sum_of_lists(left, right)
     if op == "Add" and isinstance(left, ListV) and isinstance(right, Unknown):

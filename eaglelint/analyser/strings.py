@@ -1,12 +1,12 @@
-"""Strings of the domain: values as text, text put together, the places of their characters."""
+"""Strings of the domain: values as text, text put together, the places of its characters; texts being patched."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from eaglelint.analyser.file_values import PathV
-from eaglelint.analyser.values import HOLE, ListV, SetV, SourceStr, V, note_of, with_note
+from eaglelint.analyser.file_values import FileText, PathV
+from eaglelint.analyser.values import HOLE, ListV, SetV, SourceStr, Unknown, V, note_of, with_note
 from eaglelint.location import MappedText
 from eaglelint.location import join as join_texts
 
@@ -88,3 +88,23 @@ def source_str(mapped: MappedText, note: str = "") -> SourceStr:
     made._mapped = mapped
     made.note = note
     return made
+
+
+def patched_sum(left: V, right: V) -> V:
+    """text + text where one of them is the text of a file that is being patched."""
+    for value, other, kind in ((left, right, "append"), (right, left, "prepend")):
+        if not isinstance(value, FileText):
+            continue
+        if isinstance(other, FileText):
+            more = tuple(edit for edit in other.edits if not any(edit is known for known in value.edits))
+            return _edited(value, (*value.edits, *more))
+        last = value.edits[-1] if value.edits else None
+        if last is not None and last[0] == kind == "append" and isinstance(other, str) and isinstance(last[2], str):
+            return _edited(value, (*value.edits[:-1], (kind, "", concatenate([last[2], other]))))
+        return _edited(value, (*value.edits, (kind, "", other)))
+    return Unknown("text")
+
+
+def _edited(text: FileText, edits: tuple[tuple[str, V, V], ...]) -> FileText:
+    """The same file with these edits; its own text is no longer known."""
+    return FileText(text.path, edits, None, text.note)
