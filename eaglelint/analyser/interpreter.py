@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser import assigning, calls, definitions, expressions, layer_loops, matching, patterns, undo
+from eaglelint.analyser import (
+    assigning,
+    branches,
+    calls,
+    definitions,
+    expressions,
+    layer_loops,
+    matching,
+    patterns,
+    undo,
+)
 from eaglelint.analyser.objects import Objects
 from eaglelint.analyser.operations import elements, join, truth
 from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
-from eaglelint.analyser.target_values import Layer, holds_states
+from eaglelint.analyser.target_values import Layer
 from eaglelint.analyser.values import MISSING, DictV, FuncV, ListV, Obj, Unknown, V
 
 if TYPE_CHECKING:
@@ -230,79 +240,13 @@ class Interpreter:
 
     def both(self, first: Any, second: Any, frame: Frame, doubt: Unknown) -> Flow:
         """Take a branch both ways and join what they leave; the second may be a function that executes it."""
-        before = dict(frame.names)
-        stored = self.rec.count
-        self.journal.append({})
-        if doubt.index:
-            self.doubt.append(doubt)
-        flow = self.statement(first, frame)
-        if doubt.index:
-            self.doubt.pop()
-        changed = self.journal.pop()
-        after_first = dict(frame.names)
-        if doubt.index and flow is not None and flow[0] in ("continue", "return"):
-            self.doubt.append(doubt)
-        if second is None:
-            self._keep(changed)
-            if flow is None and not doubt.index and self.rec.count > stored:
-                return None  # capture code behind a switch is judged as switched on
-            return self._merge(flow, None, before, after_first, before, frame, doubt)
-        frame.names.clear()
-        frame.names.update(before)
-        kept = {key: (thing, undo.contents(thing)) for key, (thing, _) in changed.items()}
-        for thing, old in changed.values():
-            undo.restore(thing, old)
-        self.journal.append({})
-        other: Flow = second() if callable(second) else self.statement(second, frame)
-        changed_second = self.journal.pop()
-        after_second = dict(frame.names)
-        for key, (thing, contents) in kept.items():
-            if key not in changed_second or not (flow and flow[0] == "raise"):
-                undo.restore(thing, contents)
-        self._keep({**changed_second, **changed})
-        return self._merge(flow, other, before, after_first, after_second, frame, doubt)
+        return branches.both(self, first, second, frame, doubt)
 
-    def _keep(self, changed: dict[int, tuple[Any, Any]]) -> None:
+    def keep(self, changed: dict[int, tuple[Any, Any]]) -> None:
         """Hand changes up to an enclosing undo book."""
         if self.journal:
             for key, entry in changed.items():
                 self.journal[-1].setdefault(key, entry)
-
-    def _merge(
-        self,
-        first: Flow,
-        second: Flow,
-        before: dict[str, V],
-        one: dict[str, V],
-        two: dict[str, V],
-        frame: Frame,
-        doubt: Unknown,
-    ) -> Flow:
-        if first is not None and second is not None:
-            if first[0] == second[0] == "return":
-                return "return", join(first[1], second[1])
-            for flow in (first, second):
-                if flow[0] == "return":
-                    frame.maybe.append(flow[1])
-            if "raise" in (first[0], second[0]):
-                return second if first[0] == "raise" else first
-            return None
-        if first is None and second is None:
-            names = one.keys() | two.keys()
-            frame.names.clear()
-            for name in names:
-                if name in one and name in two:
-                    grown = doubt.index and _differ(one[name], two[name])
-                    frame.names[name] = doubt if grown else join(one[name], two[name])
-                else:
-                    frame.names[name] = one[name] if name in one else two[name]
-            return None
-        ended, stayed = (first, two) if first is not None else (second, one)
-        if ended is not None and ended[0] == "return":
-            frame.maybe.append(ended[1])
-        frame.names.clear()
-        frame.names.update(stayed)
-        return None
 
     def _for(self, node: cst.For, frame: Frame) -> Flow:
         iterable = expressions.evaluate(self, node.iter, frame)
@@ -386,13 +330,6 @@ class Interpreter:
         if isinstance(model, Layer):
             model = model.model
         return getattr(model, "depth", 0) or self.depth
-
-
-def _differ(first: V, second: V) -> bool:
-    """Whether two tuples of states have different lengths: one got a state that the other did not."""
-    if not isinstance(first, tuple) or not isinstance(second, tuple) or len(first) == len(second):
-        return False
-    return holds_states(first) or holds_states(second)
 
 
 _STATEMENTS: dict[type, Any] = {

@@ -99,7 +99,7 @@ class EngineInterpreter(lenient.Interpreter):
         del self.stack[depth:]
         while len(self.journal) > height:
             last = self.journal.pop()
-            self._keep(last)
+            self.keep(last)
 
     def _raises(self, node: cst.Raise, frame: Frame) -> lenient.Flow:
         from eaglelint.analyser.patterns import dotted
@@ -149,7 +149,7 @@ class EngineInterpreter(lenient.Interpreter):
         frame.names.update(before)
         self.layer, self.inside, self.updates = layer, inside, updates
         second = self._way(node.orelse, frame)
-        self._keep({**second.changed, **first.changed})
+        self.keep({**second.changed, **first.changed})
         if first.crash is not None and second.crash is not None:
             raise first.crash
         for one, other in ((first, second), (second, first)):
