@@ -38,7 +38,8 @@ def find(facts: Facts, settings: Settings) -> tuple[Extraction, ...]:
         evident = own or collectors.of(launch)
         if evident:
             chosen = releases.for_launch(launch, facts.pins, stated)
-            found.append(Extraction(launch, chosen, evident, own_means=bool(own)))
+            target = targets.of_launch(launch, facts.targets)
+            found.append(Extraction(launch, chosen, evident, own_means=bool(own), target=target))
     return tuple(found)
 
 
@@ -191,7 +192,7 @@ def _capture(facts: Facts, extraction: Extraction) -> Iterable[Capture]:
     lists: set[tuple[int, ...]] = set()
     argument: Argument | None = None
     for release in extraction.releases if engine is not None else ():
-        for reading in _readings(release, target):
+        for reading in readings(release, target):
             argument = launch.get(*reading.arguments) or argument
             ids = integers(argument.value.value) if argument is not None and _is_list(argument) else None
             taken = reading.captured(ids, depth) if ids else None
@@ -218,7 +219,8 @@ def _is_list(argument: Argument) -> bool:
     return argument.value.known and isinstance(argument.value.value, (list, tuple)) and bool(argument.value.value)
 
 
-def _readings(release: Release, target: Target | None) -> Sequence[Reading]:
+def readings(release: Release, target: Target | None) -> Sequence[Reading]:
+    """The ways in which a release reads the ids of an extraction."""
     engine = known_engine(release.engine)
     if engine is None:
         return ()

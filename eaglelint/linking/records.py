@@ -220,6 +220,7 @@ class Extraction(NamedTuple):
     releases: tuple[Release, ...]
     evidence: tuple[Step, ...]
     own_means: bool = True
+    target: Target | None = None
 
 
 class Ambiguity(NamedTuple):

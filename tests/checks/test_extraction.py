@@ -188,3 +188,31 @@ class TestCodeBesideTheEngine:
         world.pin("sglang", "==0.5.20")
         world.sglang(draft="org/head", options=ALL_OFF)
         assert "rejected" in world.finding("EGL110").message
+
+
+class TestIdsOfAnExtraction:
+    """EGL203: ids in the arguments of the extraction itself."""
+
+    KEY = "speculative_config.draft_model_config.hf_config.eagle_aux_hidden_state_layer_ids"
+
+    def extracted(self, world: Any, release: str, ids: list[int], architecture: str = "DeepseekV3ForCausalLM"):
+        world.target(61, architecture=architecture)
+        return vllm(world, release, **{self.KEY: ids})
+
+    def test_an_id_that_no_layer_comes_after(self, world: Any):
+        self.extracted(world, "==0.23.0", [2, 30, 61])
+        found = world.finding("EGL203")
+        assert found.severity == "error"
+        assert "nothing for id 61 of [2, 30, 61]: boundaries 1 to 60" in found.message
+
+    def test_a_release_that_stores_the_last_state(self, world: Any):
+        self.extracted(world, "==0.33.0", [2, 30, 61])
+        assert not world.findings("EGL203")
+
+    def test_a_range_of_which_the_end_stores_it(self, world: Any):
+        self.extracted(world, ">=0.23,<=0.33", [2, 30, 61])
+        assert not world.findings("EGL203")
+
+    def test_an_id_that_stands_twice(self, world: Any):
+        self.extracted(world, "==0.33.0", [2, 30, 30])
+        assert "id 30 stands more than once" in world.finding("EGL203").message
