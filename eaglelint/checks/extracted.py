@@ -38,8 +38,8 @@ def _degenerate(extraction: Extraction) -> Iterator[Finding]:
     depth = target.depth if target is not None else 0
     problems = []
     twice = [value for value, count in Counter(values).items() if count > 1]
-    if twice and all(reading.duplicates == "collapsed" for reading in every):
-        problems.append(f"id {show(twice)} stands more than once in {show_ids(values)}, and is captured once")
+    if twice and all(reading.duplicates in ("collapsed", "rejected") for reading in every):
+        problems.append(f"id {show(twice)} stands more than once in {show_ids(values)}")
     problems += _lost(every, values, depth, wording.target_words(target))
     if problems:
         yield _finding(launch, argument, problems)
