@@ -41,10 +41,11 @@ class Result:
     @property
     def status(self) -> int:
         """The exit status: 2 after an internal error, 1 with a finding at or above `fail_on`, else 0."""
-        if self.tracebacks:
-            return 2
-        failing = SEVERITIES[SEVERITIES.index(self.fail_on) :] if self.fail_on != "never" else ()
-        return int(any(finding.severity in failing for finding in self.findings))
+        return 2 if self.tracebacks else int(any(map(self.fails, self.findings)))
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding is at or above `fail_on`."""
+        return self.fail_on != "never" and SEVERITIES.index(finding.severity) >= SEVERITIES.index(self.fail_on)
 
     def text(self, path: str) -> MappedText | None:
         """The text of a file that a finding points into, None when there is none to show."""

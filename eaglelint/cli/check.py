@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
+from eaglelint.cli import output
 from eaglelint.report import FORMATS
 
 if TYPE_CHECKING:
-    from eaglelint.run import Result
     from eaglelint.settings import Settings
 
 
@@ -20,11 +21,13 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
 
 def _outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """`FORMAT=FILE` as pairs."""
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for value in values:
         format_, found, file = value.partition("=")
         if not found or not file or format_ not in FORMATS:
             raise click.BadParameter(f"{value!r} is not FORMAT=FILE with a format of {', '.join(FORMATS)}")
+        if any(os.path.realpath(file) == os.path.realpath(other) for _, other in pairs):
+            raise click.BadParameter(f"two reports can not both be written to {file!r}")
         pairs.append((format_, file))
     return tuple(pairs)
 
@@ -38,7 +41,7 @@ def _outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     multiple=True,
     callback=_outputs,
     metavar="FORMAT=FILE",
-    help="Write a report to a file as well; may be repeated.",
+    help="Write a report to a file as well, such as sarif=eaglelint.sarif; may be repeated.",
 )
 @click.option("--select", multiple=True, callback=_names, metavar="RULES", help="Report only these rules.")
 @click.option("--extend-select", multiple=True, callback=_names, metavar="RULES", help="Report these rules as well.")
@@ -81,11 +84,10 @@ def command(
     paths = paths or (".",)
     settings = _settings(paths, config, isolated, select, extend_select, ignore, fail_on)
     result = check(paths, settings)
-    for kind, file in outputs:
-        _write(kind, file, result)
-    _print(format_, result, color)
+    output.show(format_, result, color)
+    output.write_all(outputs, result)
     if "github" in (format_, *(kind for kind, _ in outputs)):
-        _write_step_summary(result)
+        output.write_step_summary(result)
     for traceback in result.tracebacks if verbose else ():
         click.echo(f"eaglelint: internal error {traceback}", err=True)
     ctx.exit(0 if exit_zero and result.status == 1 else result.status)
@@ -114,56 +116,3 @@ def _settings(
         ignore=(*settings.ignore, *ignore),
         fail_on=fail_on or settings.fail_on,
     )
-
-
-def _print(format_: str, result: Result, color: str) -> None:
-    """The report on standard output, whatever characters the terminal's encoding has."""
-    import sys
-
-    from eaglelint.report import render
-
-    colored = format_ == "text" and _wants_color(color)
-    text = render(format_, result, color=colored)
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=colored)
-
-
-def _wants_color(color: str) -> bool:
-    """Whether to colour: --color, then $NO_COLOR, then $FORCE_COLOR, then whether a person is looking."""
-    import os
-    import sys
-
-    if color != "auto":
-        return color == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _write(format_: str, file: str, result: Result) -> None:
-    from eaglelint.errors import UsageError
-    from eaglelint.report import render
-
-    try:
-        with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(render(format_, result))
-    except OSError as error:
-        raise UsageError(f"can not write {file}: {(error.strerror or str(error)).lower()}") from error
-
-
-def _write_step_summary(result: Result) -> None:
-    """Append the table to the summary of the GitHub step; without one, or where it can not be written, go on."""
-    import os
-
-    file = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not file:
-        return
-    from eaglelint.report.github import summary
-
-    try:
-        with open(file, "a", encoding="utf-8") as stream:
-            stream.write(summary(result))
-    except OSError as error:
-        click.echo(f"eaglelint: can not write the step summary: {(error.strerror or str(error)).lower()}", err=True)

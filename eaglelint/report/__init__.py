@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from eaglelint.run import Result
 
 #: The formats, each the name of its module.
-FORMATS = ("text", "json", "github")
+FORMATS = ("text", "json", "github", "sarif", "gitlab", "junit", "markdown")
 
 
 def render(format_: str, result: Result, *, color: bool = False) -> str:

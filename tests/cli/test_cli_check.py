@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from eaglelint.cli.group import cli
+from eaglelint.report import FORMATS
 
 
 def test_the_report_of_an_example_of_the_catalogue(eaglelint, tmp_path: Path):
@@ -46,7 +47,7 @@ def test_a_clean_project(eaglelint, tmp_path: Path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "no findings in 1 file\n", "")
 
 
-@pytest.mark.parametrize("format_", ["text", "json", "github"])
+@pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
@@ -91,6 +92,52 @@ def test_reports_to_files_beside_the_one_that_is_printed(eaglelint, broken: Path
     assert done.stdout.startswith("drafter/config.json:")
     assert json.loads((broken / "a.json").read_text())["summary"]["warnings"] == 1
     assert (broken / "b.txt").read_text().startswith("::warning file=drafter/config.json,line=")
+
+
+def test_every_format_in_one_run(eaglelint, broken: Path):
+    outputs = [argument for format_ in FORMATS for argument in ("--output", f"{format_}={format_}.out")]
+    assert eaglelint("check", *outputs).returncode == 1
+    for format_ in FORMATS:
+        assert (broken / f"{format_}.out").read_text(encoding="utf-8") == eaglelint("check", "--format", format_).stdout
+
+
+def test_two_reports_to_one_file_are_refused(eaglelint, broken: Path):
+    done = eaglelint("check", "--output", "json=a", "--output", "sarif=./a")
+    assert done.returncode == 2
+    assert "two reports can not both be written to './a'" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no permissions of this kind")
+def test_a_report_replaces_the_file_whole_and_keeps_its_permissions(eaglelint, broken: Path):
+    (broken / "old.json").write_text("old")
+    (broken / "old.json").chmod(0o640)
+    before = (broken / "old.json").stat().st_ino
+    (broken / "link.json").symlink_to("old.json")
+    eaglelint("check", "--output", "json=link.json", "--output", "sarif=new.sarif")
+    after = (broken / "old.json").stat()
+    assert (broken / "link.json").is_symlink()
+    assert json.loads((broken / "old.json").read_text())["version"] == 1
+    assert (after.st_ino != before, after.st_mode & 0o777) == (True, 0o640)
+    assert not [path.name for path in broken.iterdir() if path.name.endswith(".tmp")]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stderr"), reason="no such device")
+def test_what_is_no_regular_file_is_written_to(eaglelint, broken: Path):
+    done = eaglelint("check", "--format", "json", "--output", "github=/dev/stderr")
+    assert done.stderr.startswith("::warning file=drafter/config.json")
+    assert os.path.exists("/dev/stderr")
+
+
+def test_reports_that_lie_in_the_project_change_nothing(eaglelint, tmp_path: Path):
+    from eaglelint.catalog import load
+
+    for path, text in load("EGL401").examples.wrong[0].files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    names = {"json": "report.json", "sarif": "sarif.json", "gitlab": "gl.json", "markdown": "r.md", "text": "r.txt"}
+    outputs = [argument for pair in names.items() for argument in ("--output", "=".join(pair))]
+    findings = [json.loads(eaglelint("check", "--format", "json", *outputs).stdout)["findings"] for _ in range(2)]
+    assert findings[0] == findings[1] != []
 
 
 def test_a_file_that_can_not_be_written_ends_with_status_2(eaglelint, broken: Path):

@@ -9,7 +9,7 @@ import pytest
 from eaglelint.facts import Step
 from eaglelint.findings import Finding, Fix
 from eaglelint.location import Location
-from eaglelint.report.github import render, summary
+from eaglelint.report.github import render
 
 
 def commands(report: str) -> list[tuple[str, dict[str, str], str]]:
@@ -87,27 +87,3 @@ def test_at_most_ten_of_a_level_then_one_notice_counts_the_rest(project, errors,
     assert [sum(name == level for name, _, _ in found) for level in ("error", "warning", "notice")] == shown
     last = found[-1][2]
     assert last.startswith(more) if more else "more" not in last
-
-
-def test_the_summary_has_every_finding_in_a_table(project):
-    findings = [Finding("EGL001", "error", f"number {index}", Location("a", index + 1)) for index in range(25)]
-    table = summary(project({"a": ""}).result(findings))
-    assert table.startswith("### eaglelint: 25 errors in 1 file\n\n| | Rule | Place | Finding |\n|---|---|---|---|\n")
-    assert len([line for line in table.splitlines() if line.startswith("| error |")]) == 25
-
-
-def test_markdown_in_a_message_means_itself(project):
-    finding = Finding("EGL001", "error", "a|b <img src=x> [x](y) `c` *d* _e_\n# f", Location("p|q.py"))
-    row = summary(project({}).result([finding])).splitlines()[4]
-    assert row.count("|") == 5
-    assert not re.search(r"[\[\]`*]|<(?!/?code>|br>)", row)
-    assert "a&#124;b &#60;img src&#61;x&#62;" in row
-
-
-def test_the_summary_stays_below_what_github_takes(project):
-    findings = [Finding("EGL001", "error", "x" * 5_000, Location("a", index + 1)) for index in range(1_000)]
-    table = summary(project({}).result(findings))
-    assert len(table.encode()) < 1 << 20
-    left_out = re.search(r"(\d+) findings more, left out", table)
-    assert left_out
-    assert int(left_out[1]) + table.count("| error |") == 1_000
