@@ -271,8 +271,9 @@ def _servings(head: Head, servers: Sequence[Server], facts: Facts) -> Iterator[S
         return
     for server in servers:
         yield from serving.servings(
-            head.id_lists, head.value, server.launch, [server.release], server.target, server.assumed, facts.models
-        )
+            head.id_lists, head.value, server.launch, [server.release], server.target, server.assumed, facts.models,
+            facts.environment,
+        )  # fmt: skip
 
 
 def _launch_target(

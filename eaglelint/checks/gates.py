@@ -90,7 +90,9 @@ def _finding(
     servings: Sequence[Serving],
 ) -> Finding:
     later = [reading for serving in servings[:1] for reading in wording.later_readings(serving)]
-    reader = next((reading for reading in later if reading.gates), None) if flag.value is False else None
+    runners = {serving.reading.runner for serving in servings}
+    same = [reading for reading in later if reading.gates and (reading.runner in runners or not reading.runner)]
+    reader = same[0] if same and flag.value is False else None
     fix = Fix(f"write `{FLAG}`: true for a head that takes auxiliary states")
     if flag.value is False and servings and not servings[0].off:
         first = f"{reader.engine} {reader.first}" if reader is not None else ""

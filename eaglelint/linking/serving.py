@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from eaglelint.conventions import versions
 from eaglelint.conventions.records import Edge, Order, Reading, Status
+from eaglelint.conventions.table import Engine
 from eaglelint.conventions.table import engine as known_engine
-from eaglelint.facts import Launch, LayerIds
+from eaglelint.facts import EnvironmentSetting, Launch, LayerIds
 from eaglelint.linking.methods import method
 from eaglelint.linking.records import Release, Serving, Target
 from eaglelint.vendored import EngineModel
+
+#: The variable that chooses vLLM's model runner, and the first release with two of them.
+_RUNNER_VARIABLE = "VLLM_USE_V2_MODEL_RUNNER"
+_BOTH_RUNNERS = "0.17.0"
 
 
 def servings(
@@ -22,12 +28,14 @@ def servings(
     target: Target | None,
     assumed: str = "",
     models: Sequence[EngineModel] = (),
+    environment: Sequence[EnvironmentSetting] = (),
 ) -> Iterator[Serving]:
     """What a launch (or an engine that is only pinned) makes of the id lists of a drafter.
 
     `value` gives the drafter's config by JSON pointer. `models` are target models of engines that lie in the project:
-    what was derived from them holds, whatever the tables say of the release. A launch whose method captures no
-    auxiliary states, and an engine that the tables do not have, give nothing.
+    what was derived from them holds, whatever the tables say of the release. `environment` is what the project's files
+    set; a variable of a launch's file or own environment can choose vLLM's model runner. A launch whose method captures
+    no auxiliary states, and an engine that the tables do not have, give nothing.
     """
     if launch is not None and not method(launch).captures:
         return
@@ -35,10 +43,8 @@ def servings(
         engine = known_engine(release.engine)
         if engine is None:
             continue
-        try:
-            readings = engine.readings(release.specifier, target)
-        except ValueError:
-            readings = engine.readings(None, target)
+        runner = forced_runner(launch, environment) if release.engine == "vllm" else ""
+        readings = _readings(engine, release.specifier, target, runner)
         for reading in dict.fromkeys(vendored(reading, target, models) for reading in readings):
             ids = taken(reading, lists, launch)
             reasons = (assumed, release.assumed, target.assumed if target is not None else "")
@@ -53,6 +59,32 @@ def servings(
                 off=switched_off(reading, value),
                 assumed=next((reason for reason in (*reasons, draft) if reason), ""),
             )
+
+
+def _readings(engine: Engine, specifier: str, target: Target | None, runner: str) -> Sequence[Reading]:
+    """How the admitted releases read ids, on the model runner that is forced if all of them have it."""
+    try:
+        if runner:
+            forced = engine.readings(specifier, target, runner=runner)
+            if all(versions.order(reading.first) >= versions.order(_BOTH_RUNNERS) for reading in forced):
+                return forced
+        return engine.readings(specifier, target)
+    except ValueError:
+        return engine.readings(None, target)
+
+
+def forced_runner(launch: Launch | None, environment: Sequence[EnvironmentSetting]) -> str:
+    """The model runner of vLLM that a variable forces: "V1", "V2", or "" when none is set to a known value."""
+    if launch is None:
+        return ""
+    given = dict(launch.environment)
+    for setting in environment:
+        if setting.value.where.path == launch.where.path:
+            given.setdefault(setting.name, setting.value)
+    value = given.get(_RUNNER_VARIABLE)
+    if value is None or not value.known or value.assumed:
+        return ""
+    return {"1": "V2", "0": "V1"}.get(str(value.value).strip(), "")
 
 
 def vendored(reading: Reading, target: Target | None, models: Sequence[EngineModel]) -> Reading:

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from eaglelint.facts import EnvironmentSetting, Value
+from eaglelint.location import Location
+
 #: The rules that could say something of such a head's ids.
 ALONE = ("EGL202", "EGL203", "EGL204", "EGL206", "EGL208", "EGL401")
 OFF = {"eagle_config": {"use_aux_hidden_state": False}}
@@ -114,3 +117,19 @@ def test_without_an_engine_a_contradiction_is_a_warning(world: Any):
 def test_without_an_engine_a_head_of_the_last_state_alone_is_fine(world: Any):
     world.drafter(more=OFF)
     assert not world.findings("EGL208", "EGL202")
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "reads"),
+    [("1", "serve.sh", False), ("0", "serve.sh", True), ("1", "other.sh", True)],
+)
+def test_a_variable_beside_the_launch_chooses_the_model_runner(world: Any, value: str, path: str, reads: bool):
+    served(world, "vllm", "==0.20.0", None, OFF)
+    said = Value(value, Location(path))
+    world.lists["environment"] = [EnvironmentSetting("VLLM_USE_V2_MODEL_RUNNER", said)]
+    if reads:
+        assert not world.findings("EGL208")
+    else:
+        found = world.finding("EGL208")
+        assert "on model runner V2 does not read" in found.message
+        assert "vllm 0.33.0 is the first" in found.fix.description
