@@ -34,6 +34,7 @@ from eaglelint.analyser.values import (
     V,
     note_of,
     with_note,
+    written_at,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _enumerate(run: Interpreter, site: CallSite) -> V:
     relative = isinstance(value, Layers) and value.relative and not isinstance(start, RankStart)
     counter: Any = RankIndex if relative else Index
     rows: list[V] = [(counter(int(start) + n), item) for n, item in enumerate(found)]
-    return ListV(rows, bool(getattr(value, "open", False)))
+    return ListV(rows, bool(getattr(value, "open", False)), chosen=written_at(value))
 
 
 def _zip(run: Interpreter, site: CallSite) -> V:

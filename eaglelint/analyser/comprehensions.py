@@ -10,7 +10,7 @@ from eaglelint.analyser.operations import elements, truth
 from eaglelint.analyser.patterns import element_reason
 from eaglelint.analyser.scope import Frame, Spot
 from eaglelint.analyser.target_values import LayerResult
-from eaglelint.analyser.values import DictV, ListV, SetV, Tensor, Unknown, V, note_of
+from eaglelint.analyser.values import DictV, ListV, SetV, Tensor, Unknown, V, note_of, written_at
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
@@ -81,4 +81,4 @@ def _loop(run: Interpreter, clause: cst.CompFor, frame: Frame, add: Any) -> tupl
             is_open, note = is_open or inner_open, note or inner_note
         else:
             add()
-    return is_open, note, getattr(iterable, "chosen", None)
+    return is_open, note, written_at(iterable)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eaglelint.analyser.file_values import Files, PathV
 from eaglelint.analyser.operations import truth
-from eaglelint.analyser.values import DictV, ListV, SetV, Unknown, V, note_of
+from eaglelint.analyser.values import DictV, ListV, SetV, Unknown, V, note_of, written_at
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite
@@ -26,11 +26,12 @@ def new_list(run: Interpreter, site: CallSite) -> V:
         return ListV([])
     value = site.args[0]
     if isinstance(value, ListV):
-        return ListV(list(value.items), value.open, value.note, value.dropped, value.sliced)
+        chosen = value.chosen
+        return ListV(list(value.items), value.open, value.note, value.dropped, value.sliced, chosen=chosen)
     found = items_of(run, value)
     if found is None:
         return Unknown("list", getattr(value, "where", None)) if isinstance(value, Unknown) else ListV([], True)
-    return ListV(found, bool(getattr(value, "open", False)), note_of(value))
+    return ListV(found, bool(getattr(value, "open", False)), note_of(value), chosen=written_at(value))
 
 
 def new_tuple(run: Interpreter, site: CallSite) -> V:
@@ -125,7 +126,7 @@ def in_order(run: Interpreter, site: CallSite) -> V:
             found = [found[n] for n in order]
     except TypeError:
         return ListV(found, is_open, note_of(value))
-    return ListV(found, is_open, note_of(value))
+    return ListV(found, is_open, note_of(value), chosen=written_at(value))
 
 
 def backwards(run: Interpreter, site: CallSite) -> V:

@@ -21,6 +21,7 @@ from eaglelint.analyser.values import (
     DictV,
     FuncV,
     ListV,
+    Numbers,
     SetV,
     SourceStr,
     Tensor,
@@ -179,8 +180,14 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
         else:
             items.append(value)
     note = note_of(*items)
+    numbers = bool(items) and all(isinstance(item, int) for item in items)
     if isinstance(node, cst.Tuple):
-        return tuple(items) if not is_open else ListV(items, True, note)
+        if is_open:
+            return ListV(items, True, note)
+        listed: tuple[V, ...] = Numbers(items) if numbers else tuple(items)
+        if isinstance(listed, Numbers):
+            listed.chosen = frame.scope.spot(node)
+        return listed
     if isinstance(node, cst.Set):
         unique: list[V] = []
         for item in items:
@@ -188,7 +195,6 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
                 unique.append(item)
         constant = len(unique) > 2 and all(isinstance(element.value, cst.Integer) for element in node.elements)
         return SetV(unique, is_open, note, frame.scope.spot(node), constant)
-    numbers = bool(items) and all(isinstance(item, int) for item in items)
     return ListV(items, is_open, note, chosen=frame.scope.spot(node) if numbers else None)
 
 

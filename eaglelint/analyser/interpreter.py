@@ -25,7 +25,7 @@ from eaglelint.analyser.objects import Objects
 from eaglelint.analyser.operations import elements, join, truth
 from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
 from eaglelint.analyser.target_values import Layer
-from eaglelint.analyser.values import MISSING, DictV, FuncV, ListV, Obj, Unknown, V
+from eaglelint.analyser.values import MISSING, DictV, FuncV, ListV, Obj, Unknown, V, written_at
 
 if TYPE_CHECKING:
     from eaglelint.analyser.recorder import Recorder
@@ -65,6 +65,7 @@ class Interpreter:
         self.objects = Objects(self)
         self.entered: set[int] = set()
         self.wrapped_calls = 0
+        self.choosing: list[Any] = []
 
     # ---- fuel and undo -------------------------------------------------------------------------------------------
 
@@ -261,6 +262,14 @@ class Interpreter:
             if flow is not None and flow[0] == "return":
                 frame.maybe.append(flow[1])
             return None
+        self.choosing.append(written_at(iterable))
+        try:
+            return self._rounds(node, items, unseen, frame)
+        finally:
+            self.choosing.pop()
+
+    def _rounds(self, node: cst.For, items: list[V], unseen: tuple[str, str] | None, frame: Frame) -> Flow:
+        """Run the body of a loop once for each item."""
         doubts = len(self.doubt)
         for item in items:
             self.tick()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import libcst as cst
+
 from eaglelint.analyser.file_values import Choice, Files, FileText, PathV
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers
 from eaglelint.analyser.values import (
@@ -243,11 +245,25 @@ def _choose(run: Interpreter, owner: Choice, key: V, frame: Frame, node: Any) ->
     return result
 
 
+def _overwrite(run: Interpreter, owner: Tensor | Plain, key: V, value: V, frame: Frame, node: Any) -> None:
+    """tensor[...] = value: what it holds changes in place; as a whole, when the subscript leaves nothing out."""
+    run.rec.mutated(run, owner.storage, node, frame)
+    whole = key == slice(None) or (isinstance(key, Unknown) and key.reason == "...")
+    name = node.value if isinstance(node, cst.Subscript) else None
+    if whole and isinstance(name, cst.Name):
+        state = run.objects.as_stream(value) if isinstance(value, LayerResult) else value
+        if isinstance(state, Tensor):
+            frame.rebind(name.value, replace(state, storage=owner.storage))
+
+
 def set_item(run: Interpreter, owner: V, key: V, value: V, frame: Frame, node: Any) -> None:
     """owner[key] = value"""
     if isinstance(owner, External) and owner.path == "os.environ":
         if isinstance(key, str) and HOLE not in key:
             run.world.set_here[key] = value if isinstance(value, str) and HOLE not in value else Unknown(f"${key}")
+        return
+    if isinstance(owner, Tensor | Plain):
+        _overwrite(run, owner, key, value, frame, node)
         return
     value = run.rec.stored(run, value, node, frame, owner)
     if isinstance(owner, DictV):

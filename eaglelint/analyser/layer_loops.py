@@ -76,9 +76,53 @@ def _loop_calls(node: cst.For) -> tuple[cst.Assign, ...]:
     return tuple(_layer_calls(node.body, {name for name in target_names(node.target) if name}))
 
 
+@lru_cache(maxsize=20_000)
+def _grown(node: cst.For) -> tuple[str, ...]:
+    """The names that a loop changes by what a layer gives for them: `h += layer(h)`, `h.add_(layer(h))`, `h[:] = ...`.
+
+    What `_loop_calls` finds is left out: there a layer's result is bound as it is.
+    """
+    handles = {name for name in target_names(node.target) if name}
+    found: list[str] = []
+    stack: list[Any] = [node.body]
+    while stack:
+        current = stack.pop()
+        changed, values = _change(current)
+        if changed and any(_gives(value, handles, changed) for value in values):
+            found.append(changed)
+        if not isinstance(current, cst.FunctionDef | cst.ClassDef | cst.Lambda):
+            stack.extend(kids(current))
+    return tuple(found)
+
+
+def _change(node: Any) -> tuple[str, list[Any]]:
+    """The name whose value a node changes, and by what; "" when it changes none."""
+    if isinstance(node, cst.AugAssign):
+        return dotted(node.target), [node.value]
+    if isinstance(node, cst.Assign):
+        target = node.targets[0].target
+        return dotted(target.value if isinstance(target, cst.Subscript) else target), [node.value]
+    method = node.func if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+    if method is not None and method.attr.value in ("add_", "copy_"):
+        return dotted(method.value), [arg.value for arg in node.args]
+    return "", []
+
+
+def _gives(value: Any, handles: set[str], name: str) -> bool:
+    """Whether an expression holds the call of a layer that is given this name."""
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        called = isinstance(current, cst.Call) and _is_layer(current.func, handles)
+        if called and any(dotted(arg.value) == name for arg in current.args):
+            return True
+        stack.extend(kids(current))
+    return False
+
+
 def calls_layers(node: cst.For) -> bool:
     """Whether the body of a loop calls a layer."""
-    return bool(_loop_calls(node))
+    return bool(_loop_calls(node)) or bool(_grown(node))
 
 
 def unseen_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -> tuple[str, str] | None:
@@ -143,15 +187,13 @@ def prepare_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) -
 
     Only names that are bound to nothing known are given a meaning (code fragments, parameters, intermediate tensors).
     """
-    calls = _loop_calls(node)
-    if not calls:
-        return
     names: list[str] = []
-    for assign in calls:
+    for assign in _loop_calls(node):
         value = assign.value.value if isinstance(assign.value, cst.Subscript) else assign.value
         given = {dotted(arg.value) for arg in value.args} if isinstance(value, cst.Call) else set()
         for target in assign.targets:
             names += [name for name in target_names(target.target) if name and name in given and name not in names]
+    names += [name for name in _grown(node) if name not in names]
     stream = next((name for name in names if not is_residual(name)), None)
     if stream is None:
         return

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 def call(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
     """owner.name(...)"""
+    if name == "__setitem__" and len(site.args) == 2:
+        run.objects.set_item(owner, site.args[0], site.args[1], site.frame, site.node)
+        return None
+    if name == "__getitem__" and len(site.args) == 1:
+        return run.objects.item(owner, site.args[0], site.frame, site.node)
     if isinstance(owner, Tensor | Fused | Stacked | Plain | LayerResult):
         return tensors.method(run, owner, name, site)
     if isinstance(owner, ListV):
@@ -76,6 +81,8 @@ def _list_method(run: Interpreter, owner: ListV, name: str, site: CallSite) -> V
         value = run.rec.stored(run, value, site.node, site.frame, owner)
         owner.items.insert(0, value) if name == "appendleft" else owner.items.append(value)
         owner.note = owner.note or note_of(value)
+        if run.choosing and owner.chosen is None:
+            owner.chosen = run.choosing[-1]
         return None
     if name == "extend":
         value = site.get(0, "iterable")

@@ -27,6 +27,7 @@ from eaglelint.analyser.values import (
     Unknown,
     V,
     note_of,
+    written_at,
 )
 from eaglelint.facts import Step
 from eaglelint.location import Location
@@ -126,6 +127,8 @@ class Recorder:
         self.count += 1
         if self.matched is not None:
             self.matched[0].offsets.setdefault(value.state.boundary - self.matched[1], where)
+            if isinstance(owner, ListV) and owner.chosen is None:
+                owner.chosen = written_at(self.matched[0].container)
         if len(store.states) < 2000:
             store.states.append(value)
         if run.doubt:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import libcst as cst
+
 from eaglelint.analyser import files
 from eaglelint.analyser.file_values import Choice
 from eaglelint.analyser.target_values import HFStates, LayerResult
@@ -76,7 +78,10 @@ _COPIES = frozenset(
         "gather",
     }
 )
-_IN_PLACE = frozenset({"add_", "mul_", "sub_", "div_", "copy_", "zero_", "fill_", "clamp_", "addcmul_", "index_add_"})
+#: Methods whose names end as those that change a tensor in place, which leave its values as they are.
+_HARMLESS = frozenset(
+    {"requires_grad_", "share_memory_", "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "detach_", "rename_"}
+)
 _CASTS = {"float": "float32", "half": "float16", "bfloat16": "bfloat16", "double": "float64"}
 _NARROW = ("float16", "half", "float8_e4m3fn", "float8_e5m2", "bfloat16", "float32", "float64", "int8")
 
@@ -88,11 +93,15 @@ def _stream(run: Interpreter, value: V) -> V:
 def method(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
     """A method of a hidden state, of fused or stacked states, or of another tensor."""
     owner = _stream(run, owner)
-    if name in _IN_PLACE:
+    if name.endswith("_") and name not in _HARMLESS and not name.endswith("__"):
         storage = getattr(owner, "storage", None)
         if storage is not None:
             run.rec.mutated(run, storage, site.node, site.frame)
-        return owner if isinstance(owner, Plain) else _after_in_place(run, owner, name, site)
+        result = owner if isinstance(owner, Plain) else _after_in_place(run, owner, name, site)
+        changed = site.node.func.value if isinstance(site.node.func, cst.Attribute) else None
+        if isinstance(changed, cst.Name) and result is not owner:
+            site.frame.rebind(changed.value, result)
+        return result
     if name == "register_hook":
         return None
     if isinstance(owner, Stacked):
@@ -115,12 +124,19 @@ def method(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
 
 
 def _after_in_place(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
+    """What a tensor holds after a method changed it: a sum, a copy, or for anything else what nobody knows."""
+    other = site.get(0, "other", site.kwargs.get("src"))
     if isinstance(owner, Tensor) and name == "add_":
         from eaglelint.analyser.operations import binary
 
-        result = binary(run, "Add", owner, site.get(0, "other"))
-        return replace(result, storage=owner.storage) if isinstance(result, Tensor) else result
-    return owner
+        result = binary(run, "Add", owner, other)
+    elif isinstance(owner, Tensor) and name == "copy_":
+        result = _stream(run, other)
+    else:
+        return owner
+    if isinstance(result, Plain):
+        return Plain(owner.storage, result.what, result.source)
+    return replace(result, storage=owner.storage) if isinstance(result, Tensor) else result
 
 
 def _cast(run: Interpreter, owner: V, name: str, site: CallSite) -> V:

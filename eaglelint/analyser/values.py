@@ -162,6 +162,17 @@ class DictV:
     places: dict[V, tuple[Spot, Spot]] = field(default_factory=dict)
 
 
+class Numbers(tuple[Any, ...]):
+    """A tuple of numbers of which it is known where they are written."""
+
+    chosen: Spot | None = None
+
+
+def written_at(value: V) -> Any:
+    """Where the numbers are written that a value holds, None when that is not known."""
+    return value.where if isinstance(value, SetV) else getattr(value, "chosen", None)
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A hidden state of the target: which, what was done to it, its storage and how it came here.

@@ -53,5 +53,3 @@ def defects(facts: Facts) -> dict[str, int]:
 def names(facts: Facts) -> dict[str, Any]:
     """name -> boundary of each label."""
     return {label.name: label.states[0][1][0].boundary for label in facts.labels}
-
-

@@ -157,8 +157,10 @@ def test_a_setter_that_arms_the_layers_captures_what_enters_them(tmp_path: Path)
     assert boundaries(facts.captures[0], 36) == [2, 18, 33]
 
 
-OUTER = '{"architectures": ["Qwen3VLForConditionalGeneration"], "model_type": "qwen3_vl", "text_config": ' \
-        '{"num_hidden_layers": 36, "hidden_size": 4096, "vocab_size": 151936}}'
+OUTER = (
+    '{"architectures": ["Qwen3VLForConditionalGeneration"], "model_type": "qwen3_vl", "text_config": '
+    '{"num_hidden_layers": 36, "hidden_size": 4096, "vocab_size": 151936}}'
+)
 
 
 @pytest.mark.parametrize(

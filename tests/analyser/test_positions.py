@@ -46,7 +46,9 @@ def test_places_are_those_of_libcst(text: str) -> None:
     expected = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
     found = positions(module)
     asked = [node for node in expected if type(node).__name__ in dir(cst) and node in found]
-    assert {type(node) for node in asked} >= ({cst.If, cst.Call, cst.Name, cst.FunctionDef} if "class" in text else set())
+    assert {type(node) for node in asked} >= (
+        {cst.If, cst.Call, cst.Name, cst.FunctionDef} if "class" in text else set()
+    )
     assert [found[node] for node in asked] == [expected[node] for node in asked]
 
 
