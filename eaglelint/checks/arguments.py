@@ -12,8 +12,8 @@ from eaglelint.checks import wording
 from eaglelint.checks.launching import Served, finding, judge, keywords, served, speculative
 from eaglelint.checks.registry import check
 from eaglelint.conventions.arguments import ArgumentRange, Names
-from eaglelint.facts import Argument
-from eaglelint.findings import Finding
+from eaglelint.facts import Argument, Launch
+from eaglelint.findings import Edit, Finding
 from eaglelint.pipeline import Pipeline
 
 #: Names that only speculative decoding can mean.
@@ -25,10 +25,15 @@ _FORMS = {"flag": "a flag", "integer": "a whole number", "number": "a number"}
 
 
 class _Unknown(NamedTuple):
-    """Why a release does not have an argument, and what to write."""
+    """Why a release does not have an argument, and what to write.
+
+    `name` is the one argument to write in its place, `same` whether it is the same one under another name.
+    """
 
     why: str
     cure: str = ""
+    name: str = ""
+    same: bool = False
 
 
 @check("EGL305")
@@ -52,8 +57,20 @@ def unknown_argument(pipeline: Pipeline) -> Iterator[Finding]:
                 f"{{name}} does not have {argument.spelling}: {unknown.why}",
                 argument.where,
                 cure=unknown.cure,
+                edits=_edits(one.launch, argument, unknown),
+                safe=unknown.same,
                 defect=f"argument {argument.spelling}",
             )
+
+
+def _edits(launch: Launch, argument: Argument, unknown: _Unknown) -> tuple[Edit, ...]:
+    """The argument under its other name; its value stays. () when the launch has that one as well."""
+    prefix, dot, key = argument.spelling.rpartition(".")
+    name = unknown.name.lstrip("-").replace("-", "_")
+    if not name or launch.get(f"{prefix.lstrip('-').replace('-', '_')}{dot}{name}") is not None:
+        return ()
+    where = argument.where
+    return (Edit(where.path, where.start, where.end, unknown.name, key),)
 
 
 def _lacks(one: Served, argument: Argument, release: str) -> bool | None:
@@ -97,7 +114,9 @@ def _unknown_option(one: Served, option: str, release: str) -> _Unknown | None:
     if len(names) == 1:
         return None
     return _Unknown(
-        f"it abbreviates {wording.listed(matches, 'or')}, which is ambiguous", f"write {_meant(matches)} in full"
+        f"it abbreviates {wording.listed(matches, 'or')}, which is ambiguous",
+        f"write {_meant(matches)} in full",
+        _meant(matches),
     )
 
 
@@ -134,7 +153,10 @@ def _absent(one: Served, name: str, among: Names, release: str, what: str) -> _U
         nearest = renamed or known.nearest(name, {k: v for k, v in among.items() if k != name}, release)
         releases = known.releases_with(spans)
         why = f"it is {_ONE[what]} of {one.engine} {releases} only"
-        return _Unknown(why, f"{'use' if renamed else 'the nearest is'} {_as(name, nearest)}" if nearest else "")
+        if not nearest:
+            return _Unknown(why)
+        other = _as(name, nearest)
+        return _Unknown(why, f"{'use' if renamed else 'the nearest is'} {other}", other, bool(renamed))
     nearest = known.nearest(name, among, release) or _contained(one, name, among, release)
     if not nearest and what == "option" and not _SPECULATIVE.search(name):
         return None
@@ -152,7 +174,7 @@ def _absent(one: Served, name: str, among: Names, release: str, what: str) -> _U
     more = f" ({one.engine} has it since {since})" if since and since != known.read[0] else ""
     short = what == "keyword" and nearest.startswith(name)
     why = "keywords can not be abbreviated" if short else "no release has it"
-    return _Unknown(f"{why}; the {what} is called {nearest}{more}", f"write {nearest}")
+    return _Unknown(f"{why}; the {what} is called {nearest}{more}", f"write {nearest}", nearest)
 
 
 def _as(name: str, other: str) -> str:

@@ -12,8 +12,9 @@ from eaglelint.checks.auxiliary import last_state_alone
 from eaglelint.checks.heads import foreign
 from eaglelint.checks.judging import Case, Verdict, cases, reasons, strength
 from eaglelint.checks.registry import check
-from eaglelint.facts import LayerIds
-from eaglelint.findings import Finding, Fix, Severity
+from eaglelint.facts import Document, LayerIds
+from eaglelint.findings import Edit, Finding, Fix, Severity
+from eaglelint.fixing.documents import add_entry
 from eaglelint.linking.records import Serving, integers
 from eaglelint.linking.training import explained
 from eaglelint.location import Location
@@ -63,7 +64,7 @@ def _undeclared(pipeline: Pipeline, every: list[Case]) -> Iterator[Finding]:
         message = f"no layer ids are declared: {guesses}, but {said}: {wording.difference_words(verdicts[0])}"
         rests = reasons(servings, trainings)
         message += f" (assumed: {wording.listed(rests)})" if rests else ""
-        fix = _declare(pipeline, verdicts)
+        fix = _declare(pipeline, verdicts, safe=confidence == "proven")
         yield Finding("EGL202", severity, message, where, confidence, related, fix, _defect(pipeline))
     elif every and all(case.all("same") for case in every):
         message = f"no layer ids are declared; {guesses}, which is what the drafter was trained on"
@@ -120,14 +121,34 @@ def _guess(verdict: Verdict) -> str:
     return f"{name} guesses boundaries {show(verdict.captured)} ({formulas})"
 
 
-def _declare(pipeline: Pipeline, verdicts: Sequence[Verdict]) -> Fix | None:
+def _declare(pipeline: Pipeline, verdicts: Sequence[Verdict], *, safe: bool = False) -> Fix | None:
     training = pipeline.training
     texts = []
+    wanted: list[tuple[Serving, tuple[int, ...], int]] = []
     for verdict in verdicts:
         trained = training.at(verdict.depth) if training is not None else None
         if trained is not None and verdict.serving.reading.keys:
             texts.append(wording.placed_ids(verdict.serving, trained, verdict.depth))
-    return Fix(f"declare the ids: {wording.listed(texts) if texts else 'those that the drafter was trained on'}")
+            wanted.append((verdict.serving, trained, verdict.depth))
+    text = f"declare the ids: {wording.listed(texts) if texts else 'those that the drafter was trained on'}"
+    complete = pipeline.drafter is not None and len(wanted) == len(verdicts)
+    edits = declared(pipeline.drafter.document, wanted) if pipeline.drafter is not None and complete else ()
+    return Fix(text, "safe" if safe and edits else "unsafe", edits)
+
+
+def declared(document: Document, wanted: Sequence[tuple[Serving, tuple[int, ...], int]]) -> tuple[Edit, ...]:
+    """The edits that declare ids under the keys that servings read: (serving, boundaries to capture, depth N) each.
+
+    () when a key would need two lists, is there already, or no ids make an engine capture these boundaries.
+    """
+    lists: dict[str, tuple[int, ...]] = {}
+    for serving, trained, depth in wanted:
+        key = serving.reading.keys[0]
+        ids = wording.right_ids(serving, trained, depth, key)
+        if ids is None or lists.setdefault(key, ids) != ids:
+            return ()
+    edits = [add_entry(document, key, list(ids)) for key, ids in lists.items()]
+    return tuple(edit for part in edits for edit in part) if all(edits) else ()
 
 
 def _incomplete_object(pipeline: Pipeline) -> Location:

@@ -8,15 +8,17 @@ from typing import Literal, NamedTuple
 from eaglelint.boundary import show, show_ids
 from eaglelint.checks import wording
 from eaglelint.checks.auxiliary import last_state_alone
-from eaglelint.checks.config import is_judged
+from eaglelint.checks.config import declared, is_judged
 from eaglelint.checks.heads import foreign
 from eaglelint.checks.judging import judge, reasons, strength
 from eaglelint.checks.meanings import Meaning, meanings
 from eaglelint.checks.registry import check
 from eaglelint.facts import LayerIds
-from eaglelint.findings import Finding, Fix
+from eaglelint.findings import Edit, Finding, Fix
+from eaglelint.fixing.documents import remove_entry
 from eaglelint.linking.records import Serving, Training, title
 from eaglelint.pipeline import Pipeline
+from eaglelint.readers.drafter import ID_KEYS
 
 
 class Unread(NamedTuple):
@@ -118,7 +120,7 @@ def _finding(pipeline: Pipeline, ids: LayerIds, effects: Sequence[Unread], *, ce
         where=ids.where,
         confidence=confidence,
         related=wording.steps(pipeline, trainings, servings),
-        fix=_cure(ids, effects),
+        fix=_cure(ids, effects, _moved(pipeline, ids, effects), safe=confidence == "proven" and bool(trainings)),
         defect=("ids", pipeline.name, str(ids.where)),
     )
 
@@ -150,7 +152,17 @@ def _wanted(ids: LayerIds, trainings: Sequence[Training], effect: Unread) -> str
     )
 
 
-def _cure(ids: LayerIds, effects: Sequence[Unread]) -> Fix | None:
+def _moved(pipeline: Pipeline, ids: LayerIds, effects: Sequence[Unread]) -> tuple[Edit, ...]:
+    """The edits that declare the ids where they are read. A list under a name that nothing reads goes away."""
+    if pipeline.drafter is None or not all(effect.serving.reading.keys for effect in effects):
+        return ()
+    document = pipeline.drafter.document
+    added = declared(document, [(effect.serving, effect.wanted, effect.depth) for effect in effects])
+    known = ids.key.rpartition("/")[2] in ID_KEYS
+    return added if known or not added else (*remove_entry(document, ids.key), *added)
+
+
+def _cure(ids: LayerIds, effects: Sequence[Unread], edits: tuple[Edit, ...] = (), *, safe: bool = False) -> Fix | None:
     texts = []
     for effect in effects:
         serving = effect.serving
@@ -160,7 +172,8 @@ def _cure(ids: LayerIds, effects: Sequence[Unread]) -> Fix | None:
             texts.append(f"{serving.name} takes its layers from {wording.listed(serving.reading.arguments, 'or')}")
         else:
             texts.append(_first_reader(serving, ids))
-    return Fix(wording.listed([text for text in texts if text])) if any(texts) else None
+    said = wording.listed(dict.fromkeys(text for text in texts if text))
+    return Fix(said, "safe" if safe and edits else "unsafe", edits) if said else None
 
 
 def _first_reader(serving: Serving, ids: LayerIds) -> str:

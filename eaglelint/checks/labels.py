@@ -56,7 +56,7 @@ def ambiguous_layer_name(pipeline: Pipeline) -> Iterator[Finding]:
             message=f"{_kind(label)} `{name}` may mean {said.words}; it holds the {side}, boundary {state.boundary}",
             where=label.where,
             related=tuple(step for step in label.trace if step.where != label.where),
-            fix=Fix(f"name it {_better((depth, state))}"),
+            fix=Fix(f"name it {_shown(_better((depth, state)))}"),
             defect=("label", name, label.where.path),
         )
 
@@ -135,7 +135,11 @@ def _finding(label: Label, said: Claim, first: tuple[int, State], last: tuple[in
         where=label.where,
         confidence=label.confidence,
         related=related,
-        fix=Fix(f"name it after what it holds, such as {_better(first)}, or after its slot, such as `aux_0`"),
+        fix=Fix(
+            f"name it after what it holds, such as {_shown(_better(first))}, or after its slot, such as `aux_0`",
+            "safe" if label.confidence == "proven" and last[1] == first[1] else "unsafe",
+            rename=_better(first) if label.kind == "variable" else (),
+        ),
         defect=("label", name, label.where.path),
     )
 
@@ -152,12 +156,17 @@ def _in_words(depth: int, state: State) -> str:
     return describe(state.boundary, depth)
 
 
-def _better(held: tuple[int, State]) -> str:
+def _better(held: tuple[int, State]) -> tuple[str, ...]:
+    """Names that say what is held."""
     depth, state = held
     if state.normed:
-        return "`final_normed`"
+        return ("final_normed",)
     if state.boundary == 0:
-        return "`embed`"
+        return ("embed",)
     if state.boundary == depth:
-        return "`final_pre_norm`"
-    return f"`layer{state.boundary - 1}_out` or `layer{state.boundary}_in`"
+        return ("final_pre_norm",)
+    return (f"layer{state.boundary - 1}_out", f"layer{state.boundary}_in")
+
+
+def _shown(names: Sequence[str]) -> str:
+    return " or ".join(f"`{name}`" for name in names)

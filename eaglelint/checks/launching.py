@@ -11,7 +11,7 @@ from eaglelint.conventions import versions
 from eaglelint.conventions.arguments import EngineArguments, engine_arguments
 from eaglelint.conventions.table import engine as known_engine
 from eaglelint.facts import Argument, Confidence, Launch, Step
-from eaglelint.findings import Finding, Fix, Severity
+from eaglelint.findings import Edit, Finding, Fix, Severity
 from eaglelint.linking.methods import method
 from eaglelint.linking.records import Server, releases_named, title
 from eaglelint.location import Location
@@ -136,6 +136,8 @@ def finding(
     severity: Severity = "error",
     related: Iterable[Step] = (),
     cure: str = "",
+    edits: tuple[Edit, ...] = (),
+    safe: bool = False,
     defect: str = "",
 ) -> Finding:
     """The finding; `given` are the arguments that it rests on, `doubts` on whose defaults it rests besides.
@@ -167,7 +169,7 @@ def finding(
         where=where,
         confidence=confidence,
         related=wording.unique(step for step in steps if step.where != where),
-        fix=Fix(cure) if cure else None,
+        fix=Fix(cure, "safe" if safe and confidence == "proven" else "unsafe", edits) if cure else None,
         defect=(defect or code, str(launch.where)),
     )
 

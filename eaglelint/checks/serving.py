@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eaglelint.checks.registry import check
 from eaglelint.facts import Launch, Step
-from eaglelint.findings import Finding, Fix
+from eaglelint.findings import Edit, Finding, Fix
 from eaglelint.linking.methods import Method, method, spelling
 from eaglelint.linking.records import title
 from eaglelint.pipeline import Pipeline
@@ -79,9 +79,19 @@ def _mismatch(pipeline: Pipeline, launch: Launch, said: Method) -> Finding:
         where=said.argument.where,
         confidence="likely" if assumed else "proven",
         related=tuple(related),
-        fix=Fix(f"write {right}") if right else None,
+        fix=_written(said, right, assumed) if right else None,
         defect=("method", str(launch.where)),
     )
+
+
+def _written(said: Method, right: str, assumed: str) -> Fix:
+    """The right method where the wrong one is written: at its use, or where the variable with it is defined."""
+    assert said.argument is not None
+    value = said.argument.value
+    edits: tuple[Edit, ...] = ()
+    if isinstance(value.value, str) and value.defined is None:
+        edits = (Edit(value.where.path, value.where.start, value.where.end, right, value.value),)
+    return Fix(f"write {right}", "unsafe" if assumed else "safe", edits)
 
 
 def _evidence(pipeline: Pipeline) -> str:

@@ -42,10 +42,10 @@ def add_entry(document: Document, pointer: str, value: Any) -> tuple[Edit, ...]:
     entry = f"{json.dumps(_name(pointer))}: "
     if not holder:
         return (Edit(place.path, place.start, place.end, "{" + entry + _written(value, None) + "}"),)
-    last = _last(document, parent, list(holder))
-    if last is None:
+    ends = _ends(document, parent, list(holder))
+    if ends is None:
         return ()
-    key, end = last
+    key, end = ends
     own_line = key.line > place.line
     indent = key.column - 1 if own_line else None
     separator = ",\n" + " " * (key.column - 1) if own_line else ", "
@@ -68,14 +68,14 @@ def remove_entry(document: Document, pointer: str) -> tuple[Edit, ...]:
     return (Edit(key.path, key.start, after.start if after is not None else value.end, ""),)
 
 
-def _last(document: Document, parent: str, names: Sequence[str]) -> tuple[Location, Location] | None:
-    """The key and the value that stand last in an object."""
+def _ends(document: Document, parent: str, names: Sequence[str]) -> tuple[Location, Location] | None:
+    """The first key and the last value of an object; None when not every entry has its place."""
     pointers = [f"{parent}/{_escaped(name)}" for name in names]
     places = [(document.keys.get(pointer), document.spans.get(pointer)) for pointer in pointers]
     known = [(key, value) for key, value in places if key is not None and value is not None]
     if len(known) != len(names) or document.duplicates:
         return None
-    return max(known, key=lambda place: place[1].end)
+    return min(key for key, _ in known), max((value for _, value in known), key=lambda value: value.end)
 
 
 def _written(value: Any, indent: int | None) -> str:

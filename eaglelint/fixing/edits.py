@@ -30,17 +30,29 @@ def merged(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
-    """The text after edits that `merged` has put in order; raises Refused when another text stands there."""
+    """The text after edits that `merged` has put in order; raises Refused when another text stands there.
+
+    Quotes around what is replaced stay.
+    """
     parts: list[str] = []
     end = 0
     for edit in edits:
         if not 0 <= edit.start <= edit.end <= len(text):
             raise Refused("the place is not in the file")
-        if edit.old is not None and text[edit.start : edit.end] != edit.old:
-            raise Refused(f"another text stands there than {edit.old}")
-        parts += (text[end : edit.start], edit.text)
+        quote = _quote(text[edit.start : edit.end], edit.old)
+        parts += (text[end : edit.start], quote, edit.text, quote)
         end = edit.end
     return "".join((*parts, text[end:]))
+
+
+def _quote(there: str, old: str | None) -> str:
+    """The quotes that a text has around what has to stand there; raises Refused when it is something else."""
+    if old is None:
+        return ""
+    for quote in ("", '"', "'", '\\"'):
+        if there == f"{quote}{old}{quote}":
+            return quote
+    raise Refused(f"another text stands there than {old}")
 
 
 def encoded(source: Source, text: str) -> bytes:

@@ -35,20 +35,24 @@ def _guard_documents(source: Source, new: str, edits: Sequence[Edit]) -> None:
     if len(before) != len(after):
         raise Refused("the file would hold another number of documents")
     for old, changed in zip(before, after, strict=True):
+        if len(changed.duplicates) > len(old.duplicates):
+            raise Refused("a key would stand twice")
         touched = [pointer for pointer in old.spans if _touches(old, pointer, edits)]
         if _without(old.value, touched) != _without(changed.value, [*touched, *_added(old, changed)]):
             raise Refused("something else in the file would change")
 
 
 def _touches(document: Document, pointer: str, edits: Sequence[Edit]) -> bool:
-    """Whether an edit changes the entry at a pointer: its key, or a value that holds no other values."""
-    if isinstance(document.get(pointer), (dict, list)) and document.get(pointer):
-        places = [document.keys.get(pointer)]
-    else:
-        places = [document.keys.get(pointer), document.spans.get(pointer)]
-    return any(
-        edit.start < place.end and place.start < edit.end for edit in edits for place in places if place is not None
-    )
+    """Whether an edit changes the entry at a pointer: its key, a value without others in it, or the whole value."""
+    key, value = document.keys.get(pointer), document.spans[pointer]
+    whole = isinstance(document.get(pointer), (dict, list)) and bool(document.get(pointer))
+    for edit in edits:
+        if key is not None and edit.start < key.end and key.start < edit.end:
+            return True
+        covers = edit.start <= value.start and value.end <= edit.end
+        if covers if whole else edit.start < value.end and value.start < edit.end:
+            return True
+    return False
 
 
 def _added(old: Document, new: Document) -> list[str]:

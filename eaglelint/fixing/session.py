@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eaglelint.errors import UnreadableSource
 from eaglelint.findings import Finding
 from eaglelint.fixing.planning import Plan, Planned, plan
 from eaglelint.fixing.writing import write
@@ -18,15 +17,21 @@ from eaglelint.settings import Settings
 
 #: A fix can bring up the next (another binding of a name): so many passes are made at most.
 _PASSES = 10
+#: Rules about what can not be read.
+_UNREADABLE = ("EGL001", "EGL002", "EGL005")
 
 
 @dataclass
 class Fixed:
-    """What fixing did: the result afterwards, the new bytes by path, what was fixed, and what was not, with reasons."""
+    """What fixing did: the result afterwards, what was fixed, and what was not, with reasons.
+
+    `files` are the new bytes of what changed, by path, and `originals` those that were read.
+    """
 
     result: Result
     before: Result
     files: Mapping[str, bytes]
+    originals: dict[str, bytes] = field(default_factory=dict)
     fixed: list[Finding] = field(default_factory=list)
     refused: list[tuple[Finding, str]] = field(default_factory=list)
 
@@ -36,10 +41,8 @@ class Fixed:
 
     def _diffs(self) -> Iterator[str]:
         for path, data in sorted(self.files.items()):
-            source = self.before.sources[path]
-            encoding = "utf-8"
-            old = source.data.decode(encoding, "replace").splitlines(keepends=True)
-            new = data.decode(encoding, "replace").splitlines(keepends=True)
+            old = self.originals[path].decode("utf-8", "replace").splitlines(keepends=True)
+            new = data.decode("utf-8", "replace").splitlines(keepends=True)
             for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
                 yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
@@ -52,14 +55,12 @@ class Fixed:
         for path, data in sorted(self.files.items()):
             source = self.before.sources[path]
             try:
-                if Path(source.file).read_bytes() != source.data:
+                if Path(source.file).read_bytes() != self.originals[path]:
                     problems.append(f"{path} changed while it was checked and is left as it is")
                     continue
                 write(source.file, data)
             except OSError as error:
                 problems.append(f"can not write {path}: {(error.strerror or str(error)).lower()}")
-            except UnreadableSource as error:
-                problems.append(f"can not write {path}: {error.reason}")
         return problems
 
 
@@ -81,14 +82,16 @@ def fix(paths: Sequence[str], settings: Settings, *, unsafe: bool = False) -> Fi
         for item in step.fixes:
             if item not in kept.fixes:
                 never.add(_key(item.finding))
-                done.refused.append((item.finding, "the finding, or a new one, would be there afterwards"))
+                done.refused.append((item.finding, "the finding would still be there, or others like it"))
         if not kept.fixes:
             continue
+        for path in kept.files:
+            done.originals.setdefault(path, result.sources[path].data)
         files.update(kept.files)
         done.fixed += [item.finding for item in kept.fixes]
         result = after
     done.result = result
-    done.files = {path: data for path, data in files.items() if data != done.before.sources[path].data}
+    done.files = {path: data for path, data in files.items() if data != done.originals[path]}
     return done
 
 
@@ -99,7 +102,8 @@ def _proven(
 
     def tried(one: Plan) -> Result | None:
         after = check(paths, settings, contents={**files, **one.files})
-        return after if all(_is_gone(item, one, after) for item in one.fixes) and not _worse(before, after, one) else None
+        gone = all(_is_gone(item, one, after) for item in one.fixes)
+        return after if gone and not _worse(before, after, one) else None
 
     after = tried(step)
     if after is None and len(step.fixes) > 1:
@@ -120,15 +124,14 @@ def _is_gone(item: Planned, step: Plan, after: Result) -> bool:
 
 
 def _worse(before: Result, after: Result, step: Plan) -> bool:
-    """Whether rules other than those that were fixed find more than before."""
-    own = {item.finding.rule for item in step.fixes}
-    counts = [
-        Counter((f.rule, f.where.path) for f in result.findings if f.severity != "info" and f.rule not in own)
-        for result in (before, after)
-    ]
-    return any(number > counts[0][key] for key, number in counts[1].items()) or len(after.tracebacks) > len(
-        before.tracebacks
-    )
+    """Whether something can not be read any more, or a rule that was fixed finds more than before.
+
+    Other findings may come up: a server that drafts at last may lack an argument for it.
+    """
+    rules = {*_UNREADABLE, *(item.finding.rule for item in step.fixes)}
+    counts = [Counter(f.rule for f in result.findings if f.rule in rules) for result in (before, after)]
+    more = any(number > counts[0][rule] for rule, number in counts[1].items())
+    return more or len(after.tracebacks) > len(before.tracebacks)
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:

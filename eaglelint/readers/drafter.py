@@ -42,7 +42,7 @@ _TEXT_CONFIGS = (
 _DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "n_layers")
 _WIDTHS = ("hidden_size", "n_embd", "d_model")
 #: Names that say "layers of the target" outright; others must hold integers to count as a misspelling.
-_ID_KEYS = frozenset(
+ID_KEYS = frozenset(
     {
         *("eagle_aux_hidden_state_layer_ids", "aux_hidden_state_layer_ids", "aux_hidden_states_layer_ids"),
         *("target_layer_ids", "dspark_target_layer_ids", "aux_layer_ids", "eagle3_layers_to_capture"),
@@ -99,7 +99,7 @@ def _entries(value: Any, pointer: str, depth: int) -> Iterator[tuple[str, str, A
 
 
 def _names_layers(key: str, value: list[Any]) -> bool:
-    if key in _ID_KEYS:
+    if key in ID_KEYS:
         return True
     if not value or not all(isinstance(entry, int) and not isinstance(entry, bool) for entry in value):
         return False

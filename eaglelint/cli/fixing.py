@@ -1,0 +1,36 @@
+"""What `eaglelint check --fix` and `--diff` print besides the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import click
+
+from eaglelint import catalog
+
+if TYPE_CHECKING:
+    from eaglelint.fixing.session import Fixed
+
+
+def tell(fixed: Fixed, *, written: bool) -> None:
+    """Say on standard error what was fixed, and what could not be and why."""
+    count = len(fixed.fixed)
+    rules = Counter(finding.rule for finding in fixed.fixed)
+    named = ", ".join(f"{number} {rule} {catalog.slug(rule)}" for rule, number in sorted(rules.items()))
+    done = "fixed" if written else "would fix"
+    if count:
+        what = f"{count} finding{'s' * (count != 1)} in {len(fixed.files)} file{'s' * (len(fixed.files) != 1)}"
+        click.echo(f"eaglelint: {done} {what}: {named}", err=True)
+    else:
+        click.echo(f"eaglelint: {'nothing was fixed' if written else 'would fix nothing'}", err=True)
+    for finding, reason in fixed.refused:
+        click.echo(f"eaglelint: {finding.where} {finding.rule} is left to you: {reason}", err=True)
+    held = sum(1 for finding in fixed.result.findings if finding.fix and (finding.fix.edits or finding.fix.rename))
+    held -= len(fixed.refused)
+    if held > 0:
+        click.echo(
+            f"eaglelint: {held} more can be fixed with --unsafe-fixes, which need a look: "
+            "they rest on what is likely, not proven",
+            err=True,
+        )
