@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
-_TOKEN = re.compile(
+#: One token of Python, or what there is of it where the code is cut off.
+TOKEN = re.compile(
     r"""(?P<space>[ \t\f]+|\\(?:\r\n|\r|\n))
     |(?P<comment>\#[^\r\n]*)
     |(?P<newline>\r\n|\r|\n)
@@ -79,7 +80,7 @@ def scan(text: str) -> Scan:
     start: int | None = None  # of the logical line that is being read
     first = last = ""
     begin = 0  # of the physical line
-    for found in _TOKEN.finditer(text):
+    for found in TOKEN.finditer(text):
         kind = found.lastgroup
         if kind == "space" or kind == "comment":
             if found[0][0] == "\\" and start is None:

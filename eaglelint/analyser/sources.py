@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from eaglelint.analyser import gate
 from eaglelint.analyser.fragments import Fragment, FragmentError, parse, parse_module
 from eaglelint.analyser.scope import ModuleScope
+from eaglelint.analyser.tables import without_tables
 from eaglelint.errors import UnreadableSource
 from eaglelint.facts import Unreadable
 from eaglelint.location import Location, MappedText
@@ -86,7 +87,7 @@ class Code:
                 self._imported += size
             if size > _MAX_BYTES or self._imported > self._granted:
                 return None
-            return parse_module(source.text)
+            return parse_module(without_tables(source.text))
         except UnreadableSource as error:
             self.unreadable.append(Unreadable(error.where, error.reason, True))
         except FragmentError as error:
