@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from eaglelint.cli import output
+from eaglelint.cli import fixing, output
 from eaglelint.report import FORMATS
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ def _outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     type=click.Choice(("error", "warning", "info", "never")),
     help="The least severity that makes the exit status 1 (warning).",
 )
+@click.option("--fix", "fix_", is_flag=True, help="Fix what can be fixed safely, then report what is left.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also what is likely, not proven.")
+@click.option("--diff", is_flag=True, help="Print the changes that --fix would make, and make none.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--config", metavar="FILE", help="Configuration, instead of the nearest above PATHS.")
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
@@ -66,6 +69,9 @@ def command(
     extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
     fail_on: str | None,
+    fix_: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     exit_zero: bool,
     config: str | None,
     isolated: bool,
@@ -75,7 +81,8 @@ def command(
     """Lint files and folders (the current folder if none is named).
 
     Rules are named by code (EGL401), by the beginning of codes (EGL4) or by slug (aux-layers-mismatch). The exit status
-    is 0 when all is well, 1 with findings at or above --fail-on, and 2 when the call is wrong or eaglelint failed.
+    is 0 when all is well, 1 with findings at or above --fail-on (after --fix: those that are left; with --diff: when
+    there is something to fix), and 2 when the call is wrong or eaglelint failed.
     """
     from eaglelint.run import check
 
@@ -83,7 +90,10 @@ def command(
         raise click.UsageError("--config and --isolated exclude each other")
     paths = paths or (".",)
     settings = _settings(paths, config, isolated, select, extend_select, ignore, fail_on)
-    result = check(paths, settings)
+    if fix_ or diff:
+        result = fixing.run(ctx, paths, settings, unsafe=unsafe_fixes, diff=diff)
+    else:
+        result = check(paths, settings)
     output.show(format_, result, color)
     output.write_all(outputs, result)
     if "github" in (format_, *(kind for kind, _ in outputs)):

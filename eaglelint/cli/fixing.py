@@ -10,7 +10,29 @@ import click
 from eaglelint import catalog
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eaglelint.fixing.session import Fixed
+    from eaglelint.run import Result
+    from eaglelint.settings import Settings
+
+
+def run(ctx: click.Context, paths: Sequence[str], settings: Settings, *, unsafe: bool, diff: bool) -> Result:
+    """Fix, and return what is left to report; with `diff`, print the changes instead and end the command."""
+    from eaglelint.fixing.session import fix
+
+    fixed = fix(paths, settings, unsafe=unsafe)
+    if diff:
+        click.echo(fixed.diff(), nl=False)
+        tell(fixed, written=False)
+        ctx.exit(2 if fixed.result.tracebacks else int(bool(fixed.files)))
+    problems = fixed.write()
+    tell(fixed, written=True)
+    for problem in problems:
+        click.echo(f"eaglelint: {problem}", err=True)
+    if problems:
+        ctx.exit(2)
+    return fixed.result
 
 
 def tell(fixed: Fixed, *, written: bool) -> None:

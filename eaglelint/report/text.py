@@ -21,7 +21,7 @@ from eaglelint import catalog
 from eaglelint.findings import Finding
 from eaglelint.location import Location
 from eaglelint.report.excerpt import excerpt, one_line, visible
-from eaglelint.report.summary import footer
+from eaglelint.report.summary import fixable, footer
 
 if TYPE_CHECKING:
     from eaglelint.run import Result
@@ -47,7 +47,9 @@ def render(result: Result, *, color: bool = False) -> str:
     """The report for a terminal."""
     style = _Style(color)
     blocks = ["\n".join(_finding(finding, result, style)) for finding in result.findings]
-    return "\n\n".join([*blocks, style(footer(result), bold=True)]) + "\n"
+    last = style(footer(result), bold=True)
+    hint = fixable(result)
+    return "\n\n".join([*blocks, f"{last}\n{hint}" if hint else last]) + "\n"
 
 
 def _finding(finding: Finding, result: Result, style: _Style) -> Iterator[str]:
