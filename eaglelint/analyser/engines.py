@@ -160,11 +160,16 @@ def _extraction(run: Interpreter, model: ModelV, spec: DictV, site: CallSite) ->
 
 def extracted(run: Interpreter, model: ModelV, ids: list[int], place: Location, note: str, script: str) -> list[Tensor]:
     """What extract_hidden_states leaves for these ids: files with the states stacked, un-normed, in ascending order."""
-    boundaries = run.world.engine_boundaries("vllm", ids, model, run.depth_of(model))
-    if boundaries is None:
+    told = run.world.engine_boundaries("vllm", ids, model, run.depth_of(model), "extraction")
+    if told is None:
         return []
+    boundaries, rests = told
     said = f"captured by vLLM's extract_hidden_states for ids [{', '.join(str(v) for v in ids)}]"
-    parts = [replace(run.objects.state(model, b).step(place, said), note=note) for b in boundaries]
+    last = run.depth_of(model)
+    parts = [
+        replace(run.objects.state(model, b).step(place, said), note=note or (rests if b == last else ""))
+        for b in boundaries
+    ]
     value = DictV({"hidden_states": Stacked(tuple(parts)), "token_ids": Plain(new_storage(), "token ids")})
     run.world.saves.append(Saved(f"{HOLE}.safetensors", "safetensors", value, place, script))
     return parts
@@ -232,9 +237,10 @@ def _setter(run: Interpreter, model: ModelV, name: str, site: CallSite) -> V:
         run.rec.unresolved(run, ids if isinstance(ids, Unknown) else Unknown("layer ids"), site.node, site.frame)
         return None
     given = [int(v) for v in values] if values is not None else None
-    boundaries = run.world.engine_boundaries(engine, given, model, run.depth_of(model))
-    if boundaries is None:
+    told = run.world.engine_boundaries(engine, given, model, run.depth_of(model))
+    if told is None or told[1]:
         return None
+    boundaries = told[0]
     shown = "its default ids" if given is None else f"ids [{', '.join(str(v) for v in given)}]"
     parts = tuple(
         run.objects.state(model, b).step(where, f"captured by {engine}'s {name} for {shown}") for b in boundaries

@@ -226,6 +226,10 @@ def _dict(run: Interpreter, node: cst.Dict, frame: Frame) -> V:
 def _binary(run: Interpreter, node: cst.BinaryOperation, frame: Frame) -> V:
     left = evaluate(run, node.left, frame)
     right = evaluate(run, node.right, frame)
+    if isinstance(node.operator, cst.MatrixMultiply):
+        from eaglelint.analyser.tensors import multiplied
+
+        return multiplied(run, left, right, node.right, node, frame)
     return binary(run, type(node.operator).__name__, left, right)
 
 

@@ -27,6 +27,7 @@ from eaglelint.analyser.values import (
     Tensor,
     Unknown,
     V,
+    new_storage,
     note_of,
     with_note,
 )
@@ -85,8 +86,10 @@ def item(run: Interpreter, owner: V, key: V, frame: Frame, node: Any) -> V:
             return owner[key]
         except IndexError:
             return Unknown("range")
+    if isinstance(key, str) and key.endswith("lm_head.weight") and isinstance(owner, Unknown | Choice | Plain):
+        return Plain(new_storage(), "lm_head.weight")
     if isinstance(owner, Unknown) and isinstance(key, str):
-        return run.world.by_key(str(key), owner)
+        return run.world.sample(str(key), owner)
     return owner if isinstance(owner, Unknown) else Unknown("item")
 
 

@@ -109,7 +109,7 @@ def _yields(node: cst.CSTNode) -> bool:
 _INTERESTING = re.compile(
     r"hidden|layers|hook|eagle|aux|capture|logits|lm_head|embed|states|torch_save|verifier|boundar|collective_rpc|"
     r"save|load|safe_open|draft|specul|Engine$|^LLM$|Popen|subprocess|from_pretrained|model|layer|^cat$|concat|stack|"
-    r"replace|write",
+    r"replace|write|head|matmul|linear|softmax",
     re.IGNORECASE,
 )
 
@@ -117,7 +117,7 @@ _INTERESTING = re.compile(
 @lru_cache(maxsize=50_000)
 def interesting(node: cst.FunctionDef | cst.Lambda) -> bool:
     """Whether a function uses any name, or short string, that speaks of hidden states, layers or drafters."""
-    stack: list[Any] = [node.body, node.params]
+    stack: list[Any] = [node.body, node.params, *([node.name] if isinstance(node, cst.FunctionDef) else [])]
     while stack:
         current = stack.pop()
         if isinstance(current, cst.Name):

@@ -16,6 +16,7 @@ from eaglelint.analyser.target_values import LayerResult, ModelV
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
+    SAMPLES,
     DictV,
     Fused,
     ListV,
@@ -170,6 +171,13 @@ class Recorder:
         for name, value in frame.names.items():
             if value is result and isinstance(result, DictV | ListV | Tensor | Fused | Stacked):
                 self.returns.setdefault(frame.scope.path, {})[name] = value
+        if isinstance(result, DictV):
+            samples = self.returns.setdefault(SAMPLES, {})
+            for key, value in result.items.items():
+                if isinstance(key, str) and isinstance(value, Tensor):
+                    known = samples.setdefault(key, value)
+                    if isinstance(known, Tensor) and known.state != value.state:
+                        samples[key] = None
 
     def engine_capture(self, run: Interpreter, parts: list[Tensor], where: Location, frame: Frame) -> None:
         """An engine's own setter or extraction mode captures these states; the last layer's is the verifier's own."""

@@ -91,8 +91,13 @@ def config_attribute(run: Interpreter, owner: ConfigV, name: str, frame: Frame, 
     return Unknown(f"config.{name}")
 
 
-def engine_boundaries(facts: Facts, engine: str, ids: list[int] | None, model: ModelV, depth: int) -> list[int] | None:
-    """The boundaries that an engine captures for ids (None: its default), if all pinned releases agree."""
+def engine_boundaries(
+    facts: Facts, engine: str, ids: list[int] | None, model: ModelV, depth: int, purpose: str = "serving"
+) -> tuple[list[int], str] | None:
+    """The boundaries that an engine captures for ids (None: its default), and on what that rests ("": on nothing).
+
+    None when the admitted releases disagree, but for the state after the last layer, which later releases can capture.
+    """
     from eaglelint.conventions.records import Target
     from eaglelint.conventions.table import engine as table
 
@@ -110,15 +115,17 @@ def engine_boundaries(facts: Facts, engine: str, ids: list[int] | None, model: M
     specifiers = {pin.specifier for pin in pins} or {""}
     results: set[tuple[int, ...] | None] = set()
     for specifier in specifiers:
-        for reading in found.readings(specifier, target):
+        for reading in found.readings(specifier, target, purpose=purpose):
             if ids is None:
                 results.add(reading.captured(None, depth) or reading.defaults(depth))
             else:
                 results.add(reading.captured(ids, depth))
-    if len(results) != 1:
+    if None in results or not results:
         return None
-    only = results.pop()
-    return list(only) if only is not None else None
+    lists = sorted((list(found) for found in results if found is not None), key=len)
+    if len(lists) > 1 and any([b for b in found if b != depth] != lists[0] for found in lists):
+        return None
+    return lists[-1], "" if len(lists) == 1 else f"a release of {engine} that captures the last state"
 
 
 def _known(model: ModelV, facts: Facts, depth: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import libcst as cst
 
 from eaglelint.analyser import files
 from eaglelint.analyser.file_values import Choice
+from eaglelint.analyser.patterns import dotted
 from eaglelint.analyser.target_values import HFStates, LayerResult
 from eaglelint.analyser.values import (
     DictV,
@@ -28,6 +30,7 @@ from eaglelint.analyser.values import (
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite
     from eaglelint.analyser.interpreter import Interpreter
+    from eaglelint.analyser.scope import Frame
 
 #: Methods that give the same values in the same memory.
 _VIEWS = frozenset(
@@ -82,6 +85,8 @@ _COPIES = frozenset(
 _HARMLESS = frozenset(
     {"requires_grad_", "share_memory_", "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "detach_", "rename_"}
 )
+#: How the matrix of a language-model head is called.
+_HEAD = re.compile(r"lm_?head|unembed|embed_out|output_layer|\bhead\b|_head\b|\bhead_")
 _CASTS = {"float": "float32", "half": "float16", "bfloat16": "bfloat16", "double": "float64"}
 _NARROW = ("float16", "half", "float8_e4m3fn", "float8_e5m2", "bfloat16", "float32", "float64", "int8")
 
@@ -109,7 +114,8 @@ def method(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
     if name in ("chunk", "split", "tensor_split", "unbind") and isinstance(owner, Fused):
         return tuple(owner.parts) if name != "unbind" else owner
     if isinstance(owner, Plain):
-        return Plain(new_storage(), name, owner.origin if name in _VIEWS or name in _COPIES else 0)
+        kept = name in _VIEWS or name in _COPIES
+        return Plain(new_storage(), owner.what if kept else name, owner.origin if kept else 0)
     if name in _VIEWS:
         return owner
     if name in _COPIES:
@@ -246,16 +252,18 @@ def _stack(run: Interpreter, site: CallSite) -> V:
 
 
 def _linear(run: Interpreter, site: CallSite) -> V:
-    """F.linear(x, lm_head.weight): the verifier's head applied by hand."""
-    value, weight = _stream(run, site.get(0, "input")), site.get(1, "weight")
-    name = ""
-    if len(site.node.args) > 1:
-        from eaglelint.analyser.patterns import dotted
+    """F.linear(x, lm_head.weight), torch.matmul(x, lm_head.weight.T): the verifier's head applied by hand."""
+    weight = site.get(1, "weight", site.kwargs.get("other", site.kwargs.get("mat2")))
+    node = site.node.args[1].value if len(site.node.args) > 1 else None
+    return multiplied(run, site.get(0, "input"), weight, node, site.node, site.frame)
 
-        name = dotted(site.node.args[1].value).lower()
-    what = getattr(weight, "what", "")
-    if isinstance(value, Tensor) and ("head" in name or "head" in what):
-        run.rec.to_head(run, value, site.node, site.frame)
+
+def multiplied(run: Interpreter, value: V, weight: V, written: Any, node: Any, frame: Frame) -> Plain:
+    """A state times a matrix (`written` is its node): logits, when the matrix is that of the head."""
+    value = _stream(run, value)
+    said = f"{dotted(written)} {getattr(weight, 'what', '')} {getattr(weight, 'reason', '')}".lower()
+    if isinstance(value, Tensor) and _HEAD.search(said):
+        run.rec.to_head(run, value, node, frame)
     return Plain(new_storage(), "linear")
 
 
@@ -346,6 +354,8 @@ _TORCH: dict[str, Callable[[Any, Any], V]] = {
     "concatenate": _cat,
     "stack": _stack,
     "add": _add,
+    "matmul": _linear,
+    "mm": _linear,
     "is_tensor": _is_tensor,
     "clone": _keep_first,
     "squeeze": _keep_first,

@@ -375,6 +375,10 @@ class Special:
         return None
 
 
+#: In place of a module's path: what functions return in dicts, by key, as data sets do with their samples.
+SAMPLES = "%samples"
+
+
 class _Missing:
     def __repr__(self) -> str:
         return "MISSING"

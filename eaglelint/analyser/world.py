@@ -19,6 +19,7 @@ from eaglelint.analyser.target_values import ConfigV, Layer, ModelV, Module
 from eaglelint.analyser.values import (
     HOLE,
     MISSING,
+    SAMPLES,
     ClassV,
     Deferred,
     DictV,
@@ -154,6 +155,16 @@ class World:
             return replace(found[0], by_name=True)
         return owner
 
+    def sample(self, key: str, owner: V) -> V:
+        """An entry of something unknown that is asked for by its key: saved, or in what a data set gives."""
+        found = self.by_key(key, owner)
+        if found is owner:
+            self.asked.add((SAMPLES, key))
+            known = self.hints.get(SAMPLES, {}).get(key)
+            if isinstance(known, Tensor):
+                return replace(known, by_name=True)
+        return found
+
     def source_text(self, path: str) -> MappedText | None:
         """The text of a file of the project, by a path whose last parts are known."""
         if HOLE in path.rsplit("/", 1)[-1]:
@@ -274,9 +285,11 @@ class World:
         """N and the model type of a target by its name or path; 0 and "" when it is not known."""
         return surroundings.target_depth(self.facts, name)
 
-    def engine_boundaries(self, engine: str, ids: list[int] | None, model: ModelV, depth: int) -> list[int] | None:
-        """The boundaries that an engine in its pinned release captures for these ids; None when it can not be told."""
-        return surroundings.engine_boundaries(self.facts, engine, ids, model, depth)
+    def engine_boundaries(
+        self, engine: str, ids: list[int] | None, model: ModelV, depth: int, purpose: str = "serving"
+    ) -> tuple[list[int], str] | None:
+        """The boundaries that an engine in its pinned release captures for these ids, and on what that rests."""
+        return surroundings.engine_boundaries(self.facts, engine, ids, model, depth, purpose)
 
     def forget(self) -> None:
         """Let go of the values of all names: the run is over, and what it saw stands in its recorder."""
