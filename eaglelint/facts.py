@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from eaglelint.boundary import State
+from eaglelint.fingerprints.records import Sample, SampleTarget
 from eaglelint.location import Location, MappedText
 from eaglelint.stored import CheckpointHeader, CheckpointIndex, VocabularyMap
 from eaglelint.vendored import EngineModel
@@ -386,3 +387,5 @@ class Facts:
     maps: tuple[VocabularyMap, ...] = ()
     recipes: tuple[Recipe, ...] = ()
     models: tuple[EngineModel, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    sample_targets: tuple[SampleTarget, ...] = ()

@@ -27,6 +27,7 @@ from eaglelint.facts import (
     Unreadable,
     Unresolved,
 )
+from eaglelint.fingerprints.records import Sample, SampleTarget
 from eaglelint.guard import Guard
 from eaglelint.location import Location
 from eaglelint.settings import Settings
@@ -57,6 +58,8 @@ _FIELDS: dict[type[Any], str] = {
     CheckpointIndex: "indexes",
     VocabularyMap: "maps",
     EngineModel: "models",
+    Sample: "samples",
+    SampleTarget: "sample_targets",
 }
 #: A model's config.json has one of these keys; other JSON is only parsed when it speaks of EAGLE-3.
 _CONFIG_KEYS = (b'"architectures"', b'"model_type"', b'"num_hidden_layers"', b'"hidden_size"')
@@ -84,6 +87,7 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
     _add(found, guard.each("the analyser", Location("."), partial(_analysed, project, settings, _facts(found))))
     _add(found, guard.each("the reader of recipes", Location("."), partial(_commands, _facts(found))))
     _add(found, guard.each("the reader of engine models", Location("."), partial(_models, project, _facts(found))))
+    _add(found, guard.each("the reader of samples", Location("."), partial(_samples, project, settings, _facts(found))))
     facts = _facts(found)
     for source in project.sources:
         where = Location(source.path)
@@ -176,6 +180,15 @@ def _models(project: Project, facts: Facts) -> Iterator[EngineModel]:
     from eaglelint.derivation.overlays import models
 
     yield from models(project.sources, facts)
+
+
+def _samples(project: Project, settings: Settings, facts: Facts) -> Iterable[Any]:
+    """The values of the sample files that the configuration names."""
+    if not settings.data.samples:
+        return ()
+    from eaglelint.fingerprints.sampling import read_samples
+
+    return read_samples(project.sources, settings, facts)
 
 
 def _remarks(source: Source, facts: Facts) -> Iterable[Any]:

@@ -41,7 +41,7 @@ def read_checkpoint(source: Source) -> Iterator[CheckpointHeader | VocabularyMap
     with source.open() as stream:
         try:
             parts = Parts(stream)
-            header = _reader(source.path, parts)(source.path, parts)
+            header = header_of(source.path, parts)
             yield header
             for tensor in header.tensors.values():
                 kind = _kind(source.path, tensor)
@@ -52,6 +52,11 @@ def read_checkpoint(source: Source) -> Iterator[CheckpointHeader | VocabularyMap
                     yield VocabularyMap(source.path, kind, tensor.name, count, _values(parts, tensor, count, data))
         except Broken as error:
             raise BrokenCheckpoint(Location(source.path), str(error)) from None
+
+
+def header_of(path: str, parts: Parts) -> CheckpointHeader:
+    """The header of an open file of tensors. Raises Broken."""
+    return _reader(path, parts)(path, parts)
 
 
 def is_index(path: str) -> bool:
