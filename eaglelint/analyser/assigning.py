@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser import calls, patterns
+from eaglelint.analyser import calls, layer_loops, patterns
 from eaglelint.analyser.file_values import FileText
 from eaglelint.analyser.operations import binary
 from eaglelint.analyser.target_values import HFOutput, LayerResult
@@ -51,7 +51,7 @@ def _unpack(run: Interpreter, target: cst.Tuple | cst.List, value: V, frame: Fra
     star = next((i for i, e in enumerate(target.elements) if isinstance(e, cst.StarredElement)), None)
     items: list[V] | None
     if isinstance(value, LayerResult):
-        items = run.objects.unpack_layer(value, names)
+        items = run.objects.unpack_layer(value, names, layer_loops.whole(frame.code, *names[:2]))
     elif isinstance(value, HFOutput):
         items = None
     else:

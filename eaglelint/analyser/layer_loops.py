@@ -120,6 +120,32 @@ def _gives(value: Any, handles: set[str], name: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=2_000)
+def whole(code: cst.CSTNode, stream: str = "", residual: str = "") -> bool:
+    """Whether code that unpacks a layer's result into these names takes the first for the complete stream.
+
+    It does when a norm is given the stream alone, and nowhere a sum or a norm brings stream and residual together.
+    """
+    if not stream or not is_residual(residual) or is_residual(stream):
+        return False
+    alone = False
+    stack: list[Any] = [code]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.BinaryOperation) and {dotted(current.left), dotted(current.right)} == {
+            stream,
+            residual,
+        }:
+            return False
+        if isinstance(current, cst.Call) and "norm" in dotted(current.func).rsplit(".", 1)[-1].lower():
+            given = [dotted(arg.value) for arg in current.args]
+            if residual in given:
+                return False
+            alone = alone or given == [stream]
+        stack.extend(kids(current))
+    return alone
+
+
 def calls_layers(node: cst.For) -> bool:
     """Whether the body of a loop calls a layer."""
     return bool(_loop_calls(node)) or bool(_grown(node))

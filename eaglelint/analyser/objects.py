@@ -108,8 +108,13 @@ class Objects:
         """The branch or the residual of a stream."""
         return replace(stream, state=stream.state._replace(part=part), storage=new_storage())
 
-    def unpack_layer(self, result: LayerResult, names: list[str]) -> list[V]:
-        """What a layer returned, unpacked into these names: a residual among them tells a fused-residual layer."""
+    def unpack_layer(self, result: LayerResult, names: list[str], whole: bool = False) -> list[V]:
+        """What a layer returned, unpacked into these names: a residual among them tells a fused-residual layer.
+
+        `whole` when what follows takes the first of them for the complete stream.
+        """
+        if whole:
+            return [self.as_stream(result), *(Unknown("layer output") for _ in names[1:])]
         if len(names) >= 2 and patterns.is_residual(names[1]):
             branch = self.part(self.as_stream(result), "branch")
             rest: list[V] = [Unknown("layer output") for _ in names[2:]]

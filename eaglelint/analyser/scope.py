@@ -91,6 +91,11 @@ class Frame:
     def __repr__(self) -> str:
         return f"Frame({self.scope.path}, {self.function.name if self.function else 'module'})"
 
+    @property
+    def code(self) -> cst.CSTNode:
+        """The function whose names these are, else the module."""
+        return self.function.node if self.function is not None else self.scope.tree
+
     def lookup(self, name: str) -> V:
         """The value of a name: locals, enclosing functions, then the module; MISSING when it is not bound."""
         frame: Frame | None = self
