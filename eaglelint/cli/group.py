@@ -11,7 +11,10 @@ import click
 from eaglelint import __version__
 
 #: The commands, in the order in which help lists them. Each module holds one called `command`.
-COMMANDS = ("check", "trace", "inspect", "convert", "engines", "drafters", "matrix", "explain", "rules", "derive")
+COMMANDS = (
+    *("check", "trace", "inspect", "convert", "engines", "drafters", "matrix", "explain", "rules", "derive"),
+    *("init", "config", "schema", "completion"),
+)
 
 
 class LazyGroup(click.Group):

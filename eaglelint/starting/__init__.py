@@ -1,0 +1,1 @@
+"""What `eaglelint init` proposes for a project: a configuration, a hook and a workflow."""
