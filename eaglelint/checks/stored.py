@@ -25,7 +25,8 @@ _ENGINES = ("vllm", "sglang", "tokenspeed")
 class Stored:
     """An EAGLE-3 head with its config and its weights; `checkpoint` is None when none are in scope.
 
-    `layout` is the drafter class that its config leads to ("llama", "qwen3", "mla"), "" when no table has it.
+    `layout` is the drafter class that its config leads to ("llama", "qwen3", "mla"): in the engines in use, else in any
+    that is known; "" when none has it.
     """
 
     pipeline: Pipeline
@@ -71,7 +72,7 @@ def stored(pipeline: Pipeline) -> Stored | None:
 def _layout(pipeline: Pipeline, config: HeadConfig) -> str:
     used = [(rules, server.release.exact or _latest(rules)) for server, rules in drafting(pipeline)]
     known = [(rules, _latest(rules)) for engine in _ENGINES if (rules := head_rules(engine)) is not None]
-    for rules, release in (*used, *known):
+    for rules, release in used or known:  # the layers of a class that the engine in use has not are not known
         found = config.found(rules, release).found
         if found is not None and found.kind == "eagle3":
             return found.name

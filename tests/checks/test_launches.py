@@ -211,12 +211,31 @@ def test_a_backend_that_the_engine_chooses_is_not_judged(world: World):
     assert said(world) == []
 
 
-def test_the_second_scheduler_drafts_chains(world: World):
-    launch = sglang(world, "0.5.8", options=TREE)
+@pytest.mark.parametrize("release", ["0.5.4.post1", "0.5.6.post2", "0.5.8"])
+def test_the_second_scheduler_drafts_chains(world: World, release: str):
+    launch = sglang(world, release, options=TREE)
     world.lists["launches"] = [
         launch.__class__(**{**vars(launch), "environment": (("SGLANG_ENABLE_SPEC_V2", Value("1", at("serve.sh"))),)})
     ]
     assert said(world) == ["EGL307"]
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "severity"),
+    [
+        ("0.5.1.post3", {"enable_lora": True, "lora_paths": "a=b"}, "warning"),
+        ("0.5.9", {"enable_lora": True, "lora_paths": "a=b"}, "error"),
+        ("0.5.9", {"lora_paths": "a=b"}, "error"),
+    ],
+)
+def test_adapters_and_a_draft_do_not_go_together(world: World, release: str, options: dict[str, Any], severity: str):
+    sglang(world, release, options=options)
+    assert world.finding("EGL307").severity == severity
+
+
+def test_later_releases_serve_adapters_beside_a_draft(world: World):
+    sglang(world, "0.5.19", options={"enable_lora": True, "lora_paths": "a=b"})
+    assert said(world) == []
 
 
 def test_a_target_that_the_release_lets_not_through(world: World):

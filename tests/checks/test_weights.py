@@ -35,6 +35,12 @@ def test_every_format_of_weights_is_judged(tmp_path: Path, name: str):
     assert found.where.path.endswith(f"head/{name}")
 
 
+def test_of_a_class_that_the_engine_does_not_have_no_tensor_is_missing(tmp_path: Path):
+    """The Qwen3 class of another engine would have norms of queries and keys."""
+    found = findings(tmp_path, config={"architectures": ["Qwen3ForCausalLM"]}, tensors=head())
+    assert codes(found) == ["EGL205"]
+
+
 class TestFc:
     def test_the_number_of_states_and_both_shapes_are_named(self, tmp_path: Path):
         found = one(findings(tmp_path, tensors=head(fc__weight="BF16 [8, 32]")), "EGL601")
