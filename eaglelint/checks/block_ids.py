@@ -1,0 +1,131 @@
+"""EGL401 and EGL203 for DFlash heads: releases that take their ids for other layers, or never reach one of them.
+
+The ids of a DFlash head are outputs of layers, whoever trained it: id i is boundary i + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from eaglelint.boundary import show, show_ids
+from eaglelint.checks import wording
+from eaglelint.checks.launching import Served, finding, judge, served
+from eaglelint.checks.registry import check
+from eaglelint.conventions.records import Reading
+from eaglelint.conventions.table import Engine
+from eaglelint.conventions.table import engine as known_engine
+from eaglelint.facts import LayerIds
+from eaglelint.findings import Finding
+from eaglelint.linking.methods import method
+from eaglelint.linking.records import Target, integers, title
+from eaglelint.pipeline import Pipeline
+
+_KEYS = ("/dflash_config/target_layer_ids", "/target_layer_ids")
+#: What a loop that never captures boundary N does with it.
+_MISSED = ("dropped", "crash")
+
+
+class _Fault(NamedTuple):
+    """What a release makes of the ids: the boundaries that it takes them for, and the ids that it never reaches."""
+
+    taken: tuple[int, ...]
+    missed: tuple[int, ...]
+
+
+@check("EGL401", "EGL203")
+def ids_of_blocks(pipeline: Pipeline) -> Iterator[Finding]:
+    """One finding for each launch of a DFlash head and rule."""
+    ids = next((entry for entry in pipeline.id_lists if entry.key in _KEYS), None)
+    values = integers(ids.ids) if ids is not None else None
+    if pipeline.method != "dflash" or pipeline.template or ids is None or not values:
+        return
+    for one in served(pipeline, "sglang", "vllm"):
+        engine = known_engine(one.server.engine)
+        if engine is not None and one.server in pipeline.servers and method(one.launch).kind == "dflash":
+            yield from _shifted(one, engine, ids, values)
+            yield from _missed(one, engine, ids, values)
+
+
+def _shifted(one: Served, engine: Engine, ids: LayerIds, values: tuple[int, ...]) -> Iterator[Finding]:
+    """The release takes the ids for the layers before or behind them."""
+    meant = tuple(value + 1 for value in values)
+
+    def fault(release: str) -> _Fault | None:
+        found = _fault(engine, release, ids, values, one.server.target)
+        return found if found is not None and found.taken != meant else None
+
+    judged = judge(one, fault)
+    if judged is None:
+        return
+    taken = judged.fault.taken
+    off = {b - m for b, m in zip(taken, meant, strict=True)}
+    how = {-1: ": every state is one layer early", 1: ": every state is one layer late"}
+    message = (
+        f"the ids {show_ids(values)} of a DFlash head are outputs of layers, boundaries {show(meant)}, but {{name}} "
+        f"takes them for boundaries {show(taken)}{how.get(off.pop(), '') if len(off) == 1 else ''}"
+    )
+    later = _first_right(engine, judged.releases[-1], fault)
+    cure = f"{title(engine.name)} {later} is the first release that is right" if later else ""
+    yield finding("EGL401", judged, message, ids.where, cure=cure, defect="block ids")
+
+
+def _missed(one: Served, engine: Engine, ids: LayerIds, values: tuple[int, ...]) -> Iterator[Finding]:
+    """An id whose boundary the loop of the target never captures."""
+    target = one.server.target
+
+    def fault(release: str) -> _Fault | None:
+        found = _fault(engine, release, ids, values, target)
+        return found if found is not None and found.missed else None
+
+    judged = judge(one, fault)
+    if judged is None or target is None:
+        return
+    missed = judged.fault.missed
+    boundaries = [b for value, b in zip(values, judged.fault.taken, strict=True) if value in missed]
+    message = (
+        f"{{name}} can not capture id {show(missed)} of {show_ids(values)}: it means {wording.numbers(boundaries)}, "
+        f"and boundaries 1 to {target.depth - 1}{wording.target_words(target)} can be captured"
+    )
+    yield finding("EGL203", judged, message, ids.where, defect="block ids missed")
+
+
+def _fault(
+    engine: Engine, release: str, ids: LayerIds, values: tuple[int, ...], target: Target | None
+) -> _Fault | None:
+    """What a release makes of the ids when it reads them, and is known to read them in one way."""
+    readings = engine.readings(release, target, method="dflash")
+    depth = target.depth if target is not None else 0
+    if not readings or any(ids.key not in r.keys or r.certainty == "suspected" for r in readings):
+        return None
+    taken = {reading.boundaries(values, depth or None, ids.key) for reading in readings}
+    (only, *others) = taken
+    if only is None or others:
+        return None
+    lost = [set(_unreached(reading, engine, release, ids, values, target)) for reading in readings]
+    return _Fault(only, tuple(sorted(set.intersection(*lost))))
+
+
+def _unreached(
+    reading: Reading, engine: Engine, release: str, ids: LayerIds, values: Sequence[int], target: Target | None
+) -> tuple[int, ...]:
+    """The ids that are never captured. Heads of every kind share a target's loop: its end is that for EAGLE-3 heads."""
+    if target is None or not target.depth or not target.architectures:
+        return ()
+    if reading.end == "unknown":
+        ends = {
+            r.end if r.status == "ok" and r.certainty == "executed" else "unknown"
+            for r in engine.readings(release, target)
+        }
+        (end, *others) = ends or {"unknown"}
+        if others or end not in _MISSED:
+            return ()
+        reading = replace(reading, end=end)
+    return tuple(i for i in reading.unreachable(values, target.depth, ids.key) if 0 <= i < target.depth)
+
+
+def _first_right(engine: Engine, release: str, fault: Callable[[str], _Fault | None]) -> str:
+    """The first release behind one that has no such fault, "" when there is none."""
+    later = engine.read[engine.read.index(release) + 1 :] if release in engine.read else ()
+    return next((newer for newer in later if fault(newer) is None), "")
