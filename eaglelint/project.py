@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
+from eaglelint import watch
 from eaglelint.errors import UnreadableSource, UsageError
 from eaglelint.evidence import speaks_of_eagle
 from eaglelint.facts import Unreadable
@@ -132,11 +133,12 @@ class _Walk:
         self._here = os.getcwd()
         self._seen: set[str] = set()
         self._folders: dict[str, str] = {}
+        self._left_out = watch.listener().left_out
         self._links: list[tuple[str, Ignores]] = []
 
     def add_named(self, path: str) -> None:
         """A file that was named: read whatever it is called, also where a `.gitignore` leaves it out."""
-        if not self._left_out(path, False):
+        if not self._excluded(path, False):
             self._add(path, os.path.realpath(path), kind_of(path) or _sniff(path, "text"))
 
     def add_folder(self, path: str) -> None:
@@ -154,9 +156,12 @@ class _Walk:
                 if real in self._folders or real in self.sources:
                     name = self._folders.get(real) or self.sources[real].path
                     self.aliases.append((self._shown(path), name))
-                elif self._is_own(real) and os.path.isdir(real):
+                    self._left_out(path, f"a link to {name}, which is read under that name")
+                elif not self._is_own(real):
+                    self._left_out(path, "a link that leads out of the project")
+                elif os.path.isdir(real):
                     self._descend(path, real, ignores)
-                elif self._is_own(real) and os.path.isfile(real):
+                elif os.path.isfile(real):
                     kind = kind_of(path)
                     if kind == "":
                         kind = _sniff(real, "")
@@ -179,27 +184,36 @@ class _Walk:
                 )
                 continue
             if path != folder and any(entry.name in ("pyvenv.cfg", "conda-meta") for entry in entries):
-                continue  # a virtual environment under a name of its own
+                self._left_out(path, "a virtual environment")
+                continue
             ignores = ignores.inside(path) if any(entry.name == ".gitignore" for entry in entries) else ignores
             for entry in entries:
                 if entry.name in NEVER_OWN:
+                    self._left_out(entry.path, "never a project's own")
                     continue
                 if entry.is_symlink():
                     if not ignores.ignores(entry.path, False) and not ignores.ignores(entry.path, True):
                         self._links.append((entry.path, ignores))
                 elif entry.is_dir(follow_symlinks=False):
-                    if not ignores.ignores(entry.path, True) and not self._left_out(entry.path, True):
+                    if ignores.ignores(entry.path, True):
+                        self._left_out(entry.path, "a .gitignore leaves it out")
+                    elif not self._excluded(entry.path, True):
                         waiting.append((entry.path, os.path.join(real, entry.name), ignores))
                 elif entry.is_file(follow_symlinks=False):
                     self._consider(entry, os.path.join(real, entry.name), ignores)
 
     def _consider(self, entry: os.DirEntry[str], real: str, ignores: Ignores) -> None:
         kind = kind_of(entry.path.replace(os.sep, "/"))
-        if kind is None or ignores.ignores(entry.path, False) or self._left_out(entry.path, False):
-            return
-        kind = kind or _sniff(entry.path, "")
-        if kind:
-            self._add(entry.path, real, kind)
+        if kind is None:
+            self._left_out(entry.path, "of no kind that is read")
+        elif ignores.ignores(entry.path, False):
+            self._left_out(entry.path, "a .gitignore leaves it out")
+        elif not self._excluded(entry.path, False):
+            kind = kind or _sniff(entry.path, "")
+            if kind:
+                self._add(entry.path, real, kind)
+            else:
+                self._left_out(entry.path, "of no kind that is read")
 
     def _add(self, path: str, real: str, kind: str) -> None:
         if real in self._seen:
@@ -228,14 +242,18 @@ class _Walk:
             for root in self._roots
         )
 
-    def _left_out(self, path: str, is_folder: bool) -> bool:
+    def _excluded(self, path: str, is_folder: bool) -> bool:
         """Whether the configuration leaves a path out."""
         if self._exclude is None and self._include is None:
             return False
         inside = self._settings.inside(path)
         if self._exclude is not None and self._exclude.match_file(inside + "/" if is_folder else inside):
+            self._left_out(path, "the configuration excludes it")
             return True
-        return self._include is not None and not is_folder and not self._include.match_file(inside)
+        if self._include is None or is_folder or self._include.match_file(inside):
+            return False
+        self._left_out(path, "it is not among what the configuration includes")
+        return True
 
     def _shown(self, path: str) -> str:
         """A path as it stands in messages: relative to the current directory, forward slashes, printable."""

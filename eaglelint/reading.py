@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from eaglelint import watch
 from eaglelint.errors import DocumentError, UnreadableError
 from eaglelint.evidence import speaks_of_eagle
 from eaglelint.facts import (
@@ -78,7 +79,7 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
     found: dict[str, list[Any]] = {field: [] for field in _FIELDS.values()}
     found["unreadable"] += project.unreadable
     readers = _readers()
-    for source in project.sources:
+    for source in watch.each("reading", project.sources):
         for reader in readers:
             if reader.kinds is None or source.kind in reader.kinds:
                 _add(found, guard.each(reader.name, Location(source.path), partial(_readable, reader.read, source)))
@@ -89,7 +90,7 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
     _add(found, guard.each("the reader of engine models", Location("."), partial(_models, project, _facts(found))))
     _add(found, guard.each("the reader of samples", Location("."), partial(_samples, project, settings, _facts(found))))
     facts = _facts(found)
-    for source in project.sources:
+    for source in watch.each("reading comments", project.sources):
         where = Location(source.path)
         _add(found, guard.each("the reader of comments", where, partial(_remarks, source, facts)))
     return _facts(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from eaglelint import catalog
+from eaglelint import catalog, watch
 from eaglelint.findings import SEVERITIES, Finding, Severity
 from eaglelint.guard import Guard
 from eaglelint.location import Location, MappedText
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class Result:
     """What a run found. `files` counts the files that were read; `sources` gives their texts for excerpts.
 
-    `tracebacks` has one entry for each internal error (EGL005), whether or not that finding is reported.
+    `suppressed` findings are accepted by comments and exceptions, `baselined` ones by the baseline, and `unchanged` ones
+    touch no line that has changed. `tracebacks` has one entry for each internal error (EGL005), whether or not that
+    finding is reported.
     """
 
     findings: tuple[Finding, ...]
@@ -33,6 +35,8 @@ class Result:
     sources: Mapping[str, Source]
     tracebacks: tuple[str, ...] = ()
     fail_on: FailOn = "warning"
+    baselined: int = 0
+    unchanged: int = 0
 
     def count(self, severity: Severity) -> int:
         """How many findings of one severity there are."""
@@ -79,8 +83,11 @@ def check(
     if contents:
         sources = [replace(s, content=contents[s.path]) if s.path in contents else s for s in project.sources]
         project = replace(project, sources=tuple(sources))
+    watch.listener().discovered(project)
     facts = read(project, settings, guard)
+    watch.listener().read(facts)
     pipelines = tuple(guard.each("the linking of files to pipelines", Location("."), lambda: link(facts, settings)))
+    watch.listener().linked(pipelines)
     found = list(_checked(pipelines, facts, checks, guard))
     found = arbitrated(_distinct(configured([*found, *guard.findings], settings)))
     verdict = suppress(found, project.sources, settings)

@@ -122,6 +122,8 @@ class Settings:
     """The least severity of a finding that makes the exit status 1."""
     exceptions: tuple[ExceptionSettings, ...] = ()
     """Accepted findings in files that can not hold an ignore comment."""
+    baseline: str = ""
+    """File of the findings that are accepted for now, by file and rule (`--write-baseline` writes it)."""
 
     folder: str = field(default="", init=False, compare=False)
     file: str = field(default="", init=False, compare=False)

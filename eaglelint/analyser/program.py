@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eaglelint import watch
 from eaglelint.analyser import engines, layer_loops, models, patterns
 from eaglelint.analyser.file_values import FileText, Saved
 from eaglelint.analyser.files import shape
@@ -56,7 +57,7 @@ def _signature(saves: list[Saved]) -> list[tuple[Any, ...]]:
 
 def _execute(run: Interpreter, world: World, embedded: list[list[MappedText]]) -> None:
     engines.extraction_servers(run)
-    for source in world.code.relevant():
+    for source in watch.each("running modules", tuple(world.code.relevant())):
         world.load(run, source.path)
     for group in embedded:
         _run_pieces(run, world, group, "")
@@ -82,7 +83,7 @@ def _run_uncalled(run: Interpreter, world: World) -> None:
             for name in patterns.mentioned(func.node):
                 mentioned.setdefault(name, set()).add(id(func.node))
     for first in (True, False):
-        for scope in scopes:
+        for scope in watch.each("running functions", scopes):
             for func in list(scope.functions):
                 known = id(func.node) in run.entered or id(func.node) in elsewhere
                 if func.frame.function is not None or known or not _worth(scope, func):

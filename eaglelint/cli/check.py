@@ -54,11 +54,25 @@ def _outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 @click.option("--fix", "fix_", is_flag=True, help="Fix what can be fixed safely, then report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also what is likely, not proven.")
 @click.option("--diff", is_flag=True, help="Print the changes that --fix would make, and make none.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that FILE accepts, by file and rule.")
+@click.option(
+    "--write-baseline", is_flag=True, help="Accept all that is found now: write --baseline (eaglelint-baseline.json)."
+)
+@click.option(
+    "--diff-base",
+    metavar="REV",
+    help="Report only what touches lines changed since REV, a commit or branch; everything is read all the same.",
+)
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule as well.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--config", metavar="FILE", help="Configuration, instead of the nearest above PATHS.")
 @click.option("--isolated", is_flag=True, help="Read no configuration.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colours (auto).")
-@click.option("--verbose", is_flag=True, help="Show where eaglelint itself failed, if it did.")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Say why each file is read or not, what is linked to what, and where eaglelint itself failed, if it did.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -72,6 +86,10 @@ def command(
     fix_: bool,
     unsafe_fixes: bool,
     diff: bool,
+    baseline: str | None,
+    write_baseline: bool,
+    diff_base: str | None,
+    statistics: bool,
     exit_zero: bool,
     config: str | None,
     isolated: bool,
@@ -84,17 +102,28 @@ def command(
     is 0 when all is well, 1 with findings at or above --fail-on (after --fix: those that are left; with --diff: when
     there is something to fix), and 2 when the call is wrong or eaglelint failed.
     """
+    from eaglelint import watch
+    from eaglelint.cli import accepting
+    from eaglelint.cli.following import follower
     from eaglelint.run import check
 
     if config and isolated:
         raise click.UsageError("--config and --isolated exclude each other")
+    if diff_base is not None and (write_baseline or fix_ or diff):
+        raise click.UsageError("--diff-base is for reports alone: not with --write-baseline, --fix or --diff")
     paths = paths or (".",)
     settings = _settings(paths, config, isolated, select, extend_select, ignore, fail_on)
-    if fix_ or diff:
-        result = fixing.run(ctx, paths, settings, unsafe=unsafe_fixes, diff=diff)
-    else:
-        result = check(paths, settings)
+    changes = accepting.changes_since(diff_base)
+    accepted = accepting.Baselines(baseline, settings, paths, write=write_baseline)
+    with watch.listening(follower(verbose)):
+        if fix_ or diff:
+            result = fixing.run(ctx, paths, settings, unsafe=unsafe_fixes, diff=diff)
+        else:
+            result = check(paths, settings)
+    result = accepting.in_changed_lines(accepted.without(result), changes)
     output.show(format_, result, color)
+    if statistics:
+        output.count(result, beside_report=format_ == "text")
     output.write_all(outputs, result)
     if "github" in (format_, *(kind for kind, _ in outputs)):
         output.write_step_summary(result)

@@ -23,6 +23,14 @@ def show(format_: str, result: Result, color: str) -> None:
     click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=colored)
 
 
+def count(result: Result, *, beside_report: bool) -> None:
+    """How many findings each rule has; on standard error unless it may stand beside the report."""
+    from eaglelint.report.statistics import lines
+
+    for line in lines(result):
+        click.echo(line, err=not beside_report)
+
+
 def wants_color(color: str) -> bool:
     """Whether to colour: --color, then $NO_COLOR, then $FORCE_COLOR, then whether a person is looking."""
     if color != "auto":

@@ -31,6 +31,8 @@ def report(result: Result) -> dict[str, Any]:
             "warnings": result.count("warning"),
             "infos": result.count("info"),
             "suppressed": result.suppressed,
+            "baselined": result.baselined,
+            "unchanged": result.unchanged,
             "files": result.files,
         },
     }

@@ -35,7 +35,9 @@ def test_a_report_is_what_the_schema_says(project):
     jsonschema.validate(report, SCHEMA)
     assert report["version"] == 1
     assert report["tool"] == {"name": "eaglelint", "version": __version__}
-    assert report["summary"] == {"errors": 1, "warnings": 0, "infos": 1, "suppressed": 2, "files": 2}
+    assert report["summary"] == {
+        "errors": 1, "warnings": 0, "infos": 1, "suppressed": 2, "baselined": 0, "unchanged": 0, "files": 2,
+    }  # fmt: skip
     assert report["findings"][0] == {
         "rule": "EGL001",
         "name": "unreadable-source",
