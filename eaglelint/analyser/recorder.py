@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from eaglelint.analyser.drafters import of_drafter, own_name
 from eaglelint.analyser.inside import Kept
 from eaglelint.analyser.observations import Flaw, Joined, Named, Store, Test
 from eaglelint.analyser.patterns import SETTERS, STREAM_NAMES, captures, dotted, kids
@@ -15,7 +16,6 @@ from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
 from eaglelint.analyser.values import (
     HOLE,
-    MISSING,
     SAMPLES,
     DictV,
     Fused,
@@ -39,11 +39,8 @@ if TYPE_CHECKING:
     from eaglelint.analyser.scope import Frame, ModuleScope
     from eaglelint.analyser.values import FuncV
 
-#: Modules that only drafters have: the projection of the fused states, the EAGLE-3 layer.
-_DRAFTER_PARTS = frozenset({"fc", "midlayer", "fusion", "d2t", "t2d"})
 #: Configs of language models inside those of multimodal targets.
 _NESTED_CONFIGS = frozenset({"text_config", "llm_config", "language_config", "thinker_config"})
-_DRAFTER_NAME = re.compile(r"eagle|draft|medusa|mtp|speculator", re.IGNORECASE)
 #: Names that may claim a certain hidden state; others are not worth recording.
 _TELLING = re.compile(
     r"embed|layer|hidden|low|mid|high|final|last|first|norm|^h_?\d|^l_?\d|^hs_?\d|state|verifier|target|teacher|aux|"
@@ -92,6 +89,8 @@ class Recorder:
         if not isinstance(value, Tensor) or of_drafter(value):
             return value
         if not isinstance(name, str) or HOLE in name or not _TELLING.search(name):
+            return value
+        if kind in ("argument", "variable") and own_name(name, frame):
             return value
         function = frame.function.name if frame.function is not None else ""
         key = (where, f"{kind}:{name}")
@@ -352,17 +351,6 @@ class Recorder:
                 return frame.scope.where(written)
             stack.extend(kids(current))
         return None
-
-
-def of_drafter(state: Tensor) -> bool:
-    """Whether a state is one of a drafter's own: its model has the drafter's parts, or is called so."""
-    owner = state.model.owner if state.model is not None else None
-    if owner is None or owner.cls is None:
-        return False
-    if not _DRAFTER_PARTS.isdisjoint(owner.attrs):
-        return True
-    told = any(owner.cls.lookup(name) is not MISSING for name in SETTERS)
-    return not told and _DRAFTER_NAME.search(owner.cls.name) is not None
 
 
 def _enclosing_loop(frame: Frame, node: Any) -> Location | None:
