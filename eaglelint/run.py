@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Result:
     """What a run found. `files` counts the files that were read; `sources` gives their texts for excerpts.
 
-    `suppressed` findings are accepted by comments and exceptions, `baselined` ones by the baseline, and `unchanged` ones
-    touch no line that has changed. `tracebacks` has one entry for each internal error (EGL005), whether or not that
-    finding is reported.
+    `suppressed` findings are accepted by comments and exceptions, `baselined` ones by the baseline; `unchanged` ones
+    touch no line that has changed, and `changed` says of a place whether it does (None: nobody asked). `tracebacks` has
+    one entry for each internal error (EGL005), whether or not that finding is reported.
     """
 
     findings: tuple[Finding, ...]
@@ -37,6 +37,7 @@ class Result:
     fail_on: FailOn = "warning"
     baselined: int = 0
     unchanged: int = 0
+    changed: Callable[[Location], bool] | None = None
 
     def count(self, severity: Severity) -> int:
         """How many findings of one severity there are."""

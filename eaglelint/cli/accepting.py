@@ -68,7 +68,7 @@ def in_changed_lines(result: Result, changes: Changes | None) -> Result:
     from eaglelint.changed import touching
 
     kept = tuple(touching(result.findings, changes))
-    return replace(result, findings=kept, unchanged=len(result.findings) - len(kept))
+    return replace(result, findings=kept, unchanged=len(result.findings) - len(kept), changed=changes.touches)
 
 
 def _concerned(paths: Sequence[str], settings: Settings) -> Callable[[str, str], bool]:

@@ -102,9 +102,8 @@ def command(
     is 0 when all is well, 1 with findings at or above --fail-on (after --fix: those that are left; with --diff: when
     there is something to fix), and 2 when the call is wrong or eaglelint failed.
     """
-    from eaglelint import watch
     from eaglelint.cli import accepting
-    from eaglelint.cli.following import follower
+    from eaglelint.cli.following import following
     from eaglelint.run import check
 
     if config and isolated:
@@ -115,7 +114,7 @@ def command(
     settings = _settings(paths, config, isolated, select, extend_select, ignore, fail_on)
     changes = accepting.changes_since(diff_base)
     accepted = accepting.Baselines(baseline, settings, paths, write=write_baseline)
-    with watch.listening(follower(verbose)):
+    with following(verbose):
         if fix_ or diff:
             result = fixing.run(ctx, paths, settings, unsafe=unsafe_fixes, diff=diff)
         else:

@@ -7,10 +7,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from eaglelint import watch
 from eaglelint.report.excerpt import visible
 from eaglelint.watch import Listener
 
@@ -32,6 +34,18 @@ _WORDS = {
     "comments": "comment on layers", "salts": "cache namespace", "checkpoints": "checkpoint header",
     "indexes": "checkpoint index", "maps": "vocabulary map", "models": "engine's model",
 }  # fmt: skip
+
+
+@contextmanager
+def following(verbose: bool) -> Iterator[None]:
+    """Show what happens within this block; whatever ends it, no bar is left."""
+    listener = follower(verbose)
+    with watch.listening(listener):
+        try:
+            yield
+        finally:
+            if isinstance(listener, Progress):
+                listener.close()
 
 
 def follower(verbose: bool) -> Listener:

@@ -32,6 +32,7 @@ def command(
     the other side the boundary that is served, the id that means it and the key that holds the id. Mismatches and what
     is not known are marked. The exit status is 0 whatever is drawn, and 2 when the call is wrong or eaglelint failed.
     """
+    from eaglelint.cli.following import following
     from eaglelint.configuration import load
     from eaglelint.settings import Settings
     from eaglelint.tracing.run import trace
@@ -39,7 +40,9 @@ def command(
     if config and isolated:
         raise click.UsageError("--config and --isolated exclude each other")
     paths = paths or (".",)
-    result = trace(paths, Settings() if isolated else load(paths, config))
+    settings = Settings() if isolated else load(paths, config)
+    with following(verbose=False):
+        result = trace(paths, settings)
     colored = format_ == "text" and output is None and _wants_color(color)
     text = result.render(format_, width=_width(output), color=colored)
     if output is None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from eaglelint.findings import Finding, Severity
+from eaglelint.location import Location
 from eaglelint.report.excerpt import one_line
 from eaglelint.report.places import from_root, place, title
 from eaglelint.report.summary import footer, plural
@@ -36,7 +37,7 @@ def _commands(result: Result) -> Iterator[str]:
         limit = LIMIT
         if severity == "info" and (left or infos > LIMIT):
             limit = LIMIT - 1  # the last notice counts the rest
-        yield from (_command(finding) for finding in found[:limit])
+        yield from (_command(finding, _shown_at(finding, result)) for finding in found[:limit])
         if len(found) > limit:
             left.append(plural(len(found) - limit, severity))
     if left:
@@ -44,8 +45,17 @@ def _commands(result: Result) -> Iterator[str]:
         yield f"::notice title=eaglelint::{escape_message(more)}"
 
 
-def _command(finding: Finding) -> str:
-    where = finding.where
+def _shown_at(finding: Finding, result: Result) -> Location:
+    """Where a finding is annotated: its own place, or where that has not changed, the first of its places that has.
+
+    A pull request shows annotations beside lines that it changes.
+    """
+    if result.changed is None or result.changed(finding.where):
+        return finding.where
+    return next((step.where for step in finding.related if result.changed(step.where)), finding.where)
+
+
+def _command(finding: Finding, where: Location) -> str:
     properties = {"file": from_root(where.path), "line": where.line}
     if where.end_line > where.line:
         properties["endLine"] = where.end_line  # GitHub takes no columns for more than one line

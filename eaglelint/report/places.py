@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from eaglelint import catalog
@@ -26,6 +27,7 @@ def place(where: Location) -> str:
     return f"{visible(where.path)}:{where.line}"
 
 
+@cache
 def repository(folder: str) -> str:
     """The root of the repository that a folder lies in: the nearest one that holds `.git`, else the folder itself."""
     place = folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -87,3 +88,13 @@ def test_at_most_ten_of_a_level_then_one_notice_counts_the_rest(project, errors,
     assert [sum(name == level for name, _, _ in found) for level in ("error", "warning", "notice")] == shown
     last = found[-1][2]
     assert last.startswith(more) if more else "more" not in last
+
+
+def test_an_annotation_stands_where_the_pull_request_changes_something(project):
+    first, second, own = Location("dump.py", 3), Location("serve.sh", 7), Location("config.json", 2)
+    finding = Finding("EGL401", "error", "m", own, related=(Step(first, "captured"), Step(second, "served")))
+    for changed, shown in (({second}, second), ({first, second}, first), ({own, first}, own), (set(), own)):
+        result = replace(project({}).result([finding]), changed=changed.__contains__)
+        [(_, properties, message)] = commands(render(result))
+        assert (properties["file"], properties["line"]) == (shown.path, str(shown.line))
+        assert message.startswith("config.json:2:1: m\n"), "the message still says what is to be edited"
