@@ -219,7 +219,7 @@ def producer_consumer_drift(pipeline: Pipeline) -> Iterator[Finding]:
     for told, stored in pipeline.beside:
         consumer, producer = lists.of_recipe(told), lists.of_recipe(stored)
         pairs = _pairs(told, stored, pipeline.depth)
-        drifting = bool(pairs) and all(_drifts(consumer, producer, pair) for pair in pairs)
+        drifting = bool(pairs) and all(_drifts(consumer, producer, pair) or _lacks(told, pair) for pair in pairs)
         if drifting and consumer.place not in reported:
             reported.add(consumer.place)
             yield _drift(pipeline, consumer, producer, linked=True)
@@ -244,6 +244,11 @@ def _drifts(one: Listed, other: Listed, pair: _Pair) -> bool:
     return len(long) == len(short) + 1 and set(short) < set(long) and pair.depth in long
 
 
+def _lacks(told: Training, pair: _Pair) -> bool:
+    """Whether a training asks for all that was stored for it, and for one state more."""
+    return len(pair.one) == len(pair.other) + 1 and set(pair.one) > set(pair.other) and not told.also
+
+
 def _said(entry: Listed, boundaries: Sequence[int]) -> str:
     if entry.said.source == "recipe":
         return f"{entry.said.what} ({wording.numbers(boundaries)})"
@@ -258,6 +263,8 @@ def _drift(pipeline: Pipeline, consumer: Listed, producer: Listed, *, linked: bo
     pair = _pairs(consumer.said, producer.said, pipeline.depth)[0]
     there = producer.said.where or producer.place
     message = f"{_said(consumer, pair.one)} here, but {_said(producer, pair.other)} at {there}"
+    if consumer.said.what == producer.said.what and consumer.said.source == "recipe":
+        message += ", where the last state that is stored counts as the verifier's"
     message += ": one head is trained on different states"
     fixed = pipeline.depth or (consumer.said.boundaries.fixed and producer.said.boundaries.fixed)
     tabled = len(_tabled(consumer.said)) == 1
