@@ -91,9 +91,10 @@ def _merge_variable(name: str, values: Sequence[Variable | None], tested: bool) 
         if word.assumed or (len(known) == len(values)):
             return Variable((word,))
         return Variable((assume(word, f"default of ${name}"),))
-    if len(present) == len(values) and len(known) == len(words):
-        longest_word = max(known, key=lambda word: len(word.content))
-        if "--" in longest_word.content and all(longest_word.content.startswith(word.content) for word in known):
+    texts = [word for word in words if word is not None and not word.many]
+    if len(texts) == len(values):
+        longest_word = max(texts, key=lambda word: len(word.content))
+        if "--" in longest_word.content and all(longest_word.content.startswith(word.content) for word in texts):
             return Variable((longest_word,), optional=True)
     outside = any(value is None for value in values) or any(word is not None and word.outside for word in words)
     return Variable((unknown(where, outside=outside),))

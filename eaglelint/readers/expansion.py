@@ -163,7 +163,8 @@ class _Expander:
         """Add one character that stands in the source, or the word that an outer language put in its place."""
         inserted = self.script.insertions.get(char)
         if inserted is not None:
-            self.embed(inserted, index, index + 1, inserted.where)
+            one = inserted.content or not inserted.many
+            self.embed(inserted if one else unknown(inserted.where), index, index + 1, inserted.where)
             return
         self.chars.append(char)
         self.origin.append(self.text.origin[index])
@@ -282,9 +283,16 @@ class _Expander:
                 self.started = True
                 index = self.quoted(index + 1, end, '"')
             else:
-                stop = index + 1
+                stop = index
                 while stop < end and self.source[stop] != '"':
-                    stop += 2 if self.source[stop] == "\\" else 1
+                    if self.source[stop] == "\\":
+                        stop += 2
+                    elif self.source.startswith("$(", stop):
+                        stop = end_of_parenthesis(self.source, stop + 2, end)
+                    elif self.source.startswith("${", stop):
+                        stop = end_of_brace(self.source, stop + 2, end, True)
+                    else:
+                        stop += 1
                 self.quoted(index, min(stop, end), "")
                 index = stop
 
@@ -293,6 +301,7 @@ class _Expander:
         for number, word in enumerate(words):
             if number:
                 self.next_word(end)
+            self.started = self.started or (quoted and bool(word.content or not word.many))
             if not quoted and self.splitting and any(char in " \t\n" for char in word.content):
                 self.add_fields(word, start, end)
             else:

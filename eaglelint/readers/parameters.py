@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from eaglelint.location import Location, MappedText
-from eaglelint.readers.words import Script, Variable, Word, assume, joined, missing, unknown
+from eaglelint.readers.words import Script, Variable, Word, assume, joined, missing, unknown, with_gap
 
 _PARAMETER = re.compile(r"(?P<sign>[#!]?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[(?P<index>[^\]]*)\])?")
 _TOKEN = re.compile(r"\s*(?:(\d+)|\$?\{?([A-Za-z_]\w*)\}?|(//|[-+*/%()]))")
@@ -154,11 +154,11 @@ def parameter(
         words = list(variable.words) + ([missing(where)] if variable.optional else [])
         starred = (index or name) == "*"
         return ([joined(words, where)] if words else [Word("", where)], False) if starred and quoted else (words, True)
-    if variable.optional and quoted:
-        return [unknown(where)], False
     word = variable.single
     if word is None:
         return [Word("", where)], False
+    if variable.optional and quoted:
+        return [unknown(where) if variable.array else with_gap(word, where)], False
     if operator and action != "?":
         word = _modified(word, operator, where)
     return [word, *([missing(where)] if variable.optional else [])], False

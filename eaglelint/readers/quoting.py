@@ -84,6 +84,8 @@ def end_of_parenthesis(source: str, index: int, end: int) -> int:
         elif char == "#" and source[index - 1].isspace():
             close = source.find("\n", index, end)
             index = (end if close < 0 else close) - 1
+        elif source.startswith("<<<", index):
+            index += 2
         elif char == "<" and (after := pending.operator(source, index, end)):
             index = after - 1
         elif char == "\n" and pending.waiting:

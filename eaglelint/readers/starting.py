@@ -12,7 +12,7 @@ from eaglelint.readers.arguments import flattened, parse
 from eaglelint.readers.commands import Command, Setting
 from eaglelint.readers.engines import GRAMMARS, Grammar, engine_of_image, python_target, recognise
 from eaglelint.readers.words import HOLE, Word, unknown
-from eaglelint.readers.wrappers import program, unwrap
+from eaglelint.readers.wrappers import assignment, program, unwrap
 
 Fact = Launch | ScriptRun | EnvironmentSetting | Unreadable
 #: Variables with what is known of them.
@@ -181,7 +181,11 @@ def _names_program(word: Word) -> bool:
 
 def _inside(words: Sequence[Word]) -> tuple[Grammar, int] | None:
     """The engine that an unknown program is told to start (`run_step serve python -m sglang.launch_server ...`)."""
-    if len(words) < 3 or not words[0].known or _SPEAKERS.fullmatch(program(words[0])):
+    if len(words) > 2 and not words[0].known:  # a wrapper, or variables for the environment
+        first = next((n for n, word in enumerate(words) if word.known and word.content and not assignment(word)), 0)
+        found = recognise(words[first:])
+        return None if found is None else (found[0], found[1] + first)
+    if len(words) < 3 or _SPEAKERS.fullmatch(program(words[0])):
         return None
     if _run(words, words[0].where, ()) is not None:
         return None

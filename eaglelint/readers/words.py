@@ -29,7 +29,7 @@ class Part(NamedTuple):
     """Characters `start` to `end` of a word that came through an expansion; those that came through two have two parts.
 
     `where` is the expansion as used, `defined` the place of the value that it stands for, `assumed` says whose default
-    that value is, or "".
+    that value is, or "". `optional` is the part of a `HOLE` in whose place words may be missing or not.
     """
 
     start: int
@@ -37,6 +37,7 @@ class Part(NamedTuple):
     where: Location
     assumed: str = ""
     defined: Location | None = None
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,9 @@ class Word:
         found = []
         for match in re.finditer(r"[^ \t\n]+", self.content):
             piece = self.slice(*match.span())
+            if any(part.optional for part in piece.parts):
+                found.append(missing(piece.where))
+                continue
             if whole:  # only a variable's value: it is written there
                 piece = replace(piece, where=self.written_place(*match.span()), mapped=piece.written, defined=None)
             found.append(piece)
@@ -149,6 +153,20 @@ def unknown(where: Location, *, many: bool = False, outside: bool = False) -> Wo
 def missing(where: Location) -> Word:
     """No word, but a note that there may be some here."""
     return Word("", where, many=True)
+
+
+def with_gap(word: Word, where: Location) -> Word:
+    """A word of several words, used at `where`, with a note that there may be more words at its end."""
+    end = len(word.content)
+    gap = Part(end + 1, end + 2, where, optional=True)
+
+    def longer(text: MappedText | None) -> MappedText | None:
+        return None if text is None else text.pick(f"{word.content} {HOLE}", [*range(end), end, end, end])
+
+    content = f"{word.content} {HOLE}"
+    return replace(
+        word, content=content, parts=(*word.parts, gap), mapped=longer(word.mapped), defined=longer(word.defined)
+    )
 
 
 def assume(word: Word, whose: str) -> Word:
@@ -213,7 +231,8 @@ def script_of(word: Word) -> Script | None:
             inside = [other for other in word.parts if other.start < part.end and other.end > part.start]
             mark = chr(FIRST_INSERTION + len(insertions))
             inserted = Part(0, len(value), part.where, _assumed(inside), part.defined)
-            insertions[mark] = Word(value, part.where, parts=(inserted,))
+            gap = missing(part.where)
+            insertions[mark] = gap if part.optional else Word(value, part.where, parts=(inserted,))
             content.append(mark)
             origin.append(part.where.start)
             at = part.end

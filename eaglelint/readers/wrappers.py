@@ -43,7 +43,7 @@ _MPI_FLAGS = _words("--allow-run-as-root --oversubscribe --tag-output --report-b
 
 _WRAPPERS: dict[str, Wrapper] = {
     **dict.fromkeys(("nohup", "command", "builtin", "setsid", "time", "unbuffer", "chronic", "caffeinate"), Wrapper()),
-    **dict.fromkeys(("coproc", "catchsegv", "doas", "proxychains4"), Wrapper()),
+    **dict.fromkeys(("coproc", "catchsegv", "doas", "proxychains4", "trtllm-llmapi-launch"), Wrapper()),
     "exec": Wrapper(_words("-a")),
     "sudo": Wrapper(_words("-u -g -p -h -C -D -R -T -r -t -U --user --group --prompt --host")),
     "env": Wrapper(_words("-u -C -S --unset --chdir")),
@@ -194,6 +194,8 @@ def _unwrap_once(outer: Unwrapped) -> Unwrapped | None:
         elif key in ("env", "sudo") and (pair := assignment(word)) is not None:
             environment.append(pair)
             index += 1
+        elif key == "env" and not word.known and (word.many or "=" in word.content):
+            index += 1  # a variable whose name is not known, or one that may be set
         elif word.many and word.content == "":
             index += 1
         elif operands:

@@ -105,6 +105,20 @@ class TestEngines:
         assert launch("run_step serve python -m sglang.launch_server --model-path t").engine == "sglang"
         assert of(launch("retry 3 vllm serve t").target) == "t"
 
+    @pytest.mark.parametrize(
+        "before",
+        [
+            *("$PREFIX", '"$RUNNER"', "${DEBUG:+strace}", "trtllm-llmapi-launch", "$ENVS $MORE"),
+            *('env "$NAME=$GPU"', "env A=1 ${X:+X=$X} B=$Y", "env $VARS C=1", '"$NAME"=3 D=1'),
+        ],
+    )
+    def test_what_is_not_known_before_a_launch(self, before: str) -> None:
+        found = launch(f"{before} vllm serve t --port 1")
+        assert (found.engine, of(found.target), value(found, "port")) == ("vllm", "t", "1")
+
+    def test_a_program_that_is_not_known_is_told_no_launch_later_on(self) -> None:
+        assert launches('"$KILLER" -f vllm serve') == []
+
     def test_every_branch_of_a_script_is_a_launch(self) -> None:
         text = 'if [ "$1" = a ]; then\n  vllm serve t\nelse\n  sglang serve --model-path t\nfi'
         assert [found.engine for found in launches(text)] == ["vllm", "sglang"]

@@ -115,6 +115,16 @@ class TestOrder:
         found = [[word.content for word in command.words[1:]] for command in commands(script)]
         assert found == [["--x", "--a"], ["--x", "--b"]]
 
+    def test_text_that_a_branch_adds_to_leaves_the_rest_known(self) -> None:
+        script = 'C="show $1 --a 1"; if [ "$X" = y ]; then C="$C --b $2"; fi\n'
+        for use in ('eval "$C --c"', 'bash -c "$C --c" &', 'D="$C"; eval "$D --c &"'):
+            found = words(script + use)
+            assert [word.value().value for word in found if word.content] == [None, "--a", "1", "--b", None, "--c"]
+            assert any(word.many and not word.content for word in found)
+
+    def test_text_that_a_branch_adds_to_is_unknown_where_it_is_one_word(self) -> None:
+        assert values('C="--a 1"; if [ "$X" = y ]; then C="$C --b"; fi\nshow "$C"') == [None]
+
     def test_an_option_loop_makes_values_assumed(self) -> None:
         script = (
             "DRAFT=heads/a\nwhile [[ $# -gt 0 ]]; do\n"

@@ -93,6 +93,10 @@ SCRIPTS = [
     'A=(--x \'{"k": "v w"}\'); show "${A[@]}"',
     'U="${A1:-a}${B1:-b}"; show $U',
     "show {a} }b{ @x %y",
+    """X=$(cat <<<"a b" |\n  cat); show c; f() { show d; }; f""",
+    'D=$(cd -- / && pwd); show "${E:-$(cd -- "${D}" && pwd)}" "${F:-"g h" ${G:-"i"}}"',
+    'E=""; A=("$E" x "" "${E}"); show "${A[@]}" end',
+    'A=(a ""); show ${A[@]} "${A[@]}" "p${A[@]}"',
 ]
 
 
