@@ -82,7 +82,8 @@ def contradictions(facts: Facts) -> list[Contradiction]:
     for sample in facts.samples:
         said = said_of(sample)
         for slot, names in zip(sample.slots, said, strict=True):
-            one = _by_name(sample, slot, names, target) or _by_code(sample, slot, facts, target)
+            one = _by_name(sample, slot, names, target)
+            one = _told(one, facts) if one is not None else _by_code(sample, slot, facts, target)
             if one is not None:
                 found.append(one)
     known = {(one.sample.path, one.slot.shown) for one in found}
@@ -158,6 +159,15 @@ def _looks_like(sample: Sample, slot: MeasuredSlot) -> str:
         return " but a state after the final norm"
     holder = next((other for other in sample.slots if other.embedding.is_ == "rows"), None)
     return f" ({shown(holder)} is)" if holder is not None else " (boundary 0) but a later state"
+
+
+def _told(found: Contradiction, facts: Facts) -> Contradiction:
+    """The same with what data flow says of the name that is wrong, and the way by which its state came there."""
+    for label in facts.labels:
+        if label.where == found.where and label.confidence != "possible":
+            way = tuple(step for step in label.trace if step.where != label.where)
+            return found._replace(related=(*found.related, *way))
+    return found
 
 
 # ---- code against values ------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def _off_words(off: Sequence[MeasuredSlot], sample: Sample) -> str:
     counts: dict[int, list[MeasuredSlot]] = {}
     for slot in off:
         counts.setdefault(slot.count, []).append(slot)
-    said = [f"{_named(slots)} hold{'s' if len(slots) == 1 else ''} states of {n} tokens" for n, slots in counts.items()]
+    said = [f"{_named(slots)} hold{_s(slots)} states of {n} tokens" for n, slots in counts.items()]
     expected = off[0].expected
     if not expected:
         return f"{listed(said)}, the other states of the file are of another number"
@@ -84,9 +84,14 @@ def _off_words(off: Sequence[MeasuredSlot], sample: Sample) -> str:
     return f"{words}: {lost}, as after a hit of the server's prefix cache"
 
 
+def _s(slots: Sequence[MeasuredSlot]) -> str:
+    """The ending of a verb after one tensor."""
+    return "s" if len({_whole(slot) for slot in slots}) == 1 else ""
+
+
 def _named(slots: Sequence[MeasuredSlot]) -> str:
-    """Slots in a message: all states of a file, or those that are listed."""
-    names = [shown(slot) for slot in slots]
+    """The tensors of some slots in a message, the first of them when they are many."""
+    names = list(dict.fromkeys(f"`{_whole(slot)}`" for slot in slots))
     return listed(names if len(names) <= 8 else [*names[:7], f"{len(names) - 7} more"])
 
 
@@ -118,7 +123,7 @@ def _not_finite(sample: Sample) -> Iterator[str]:
 def _zero(sample: Sample) -> Iterator[str]:
     zero = [slot for slot in sample.slots if slot.scan.zero]
     if zero:
-        yield f"{_named(zero)} hold{'s' if len(zero) == 1 else ''} nothing but zeros"
+        yield f"{listed([shown(slot) for slot in zero])} hold{'s' if len(zero) == 1 else ''} nothing but zeros"
 
 
 def _repeated(sample: Sample, target: SampleTarget, explained: set[tuple[str, str]]) -> Iterator[str]:

@@ -241,9 +241,10 @@ def _ids(values: Values, tokens: slots.Tokens) -> list[int]:
 def _measured(
     values: Values, slot: Slot, target: TargetWeights, ids: Sequence[int], names: tuple[Named, ...], budget: int
 ) -> MeasuredSlot:
+    stem = values.path.rpartition("/")[2].split(".")[0]
     made = MeasuredSlot(
-        key=slots.key_of(slot),
-        shown=slot.shown or "the array",
+        key=slots.key_of(slot) if slot.name else stem,
+        shown=slot.shown or stem,
         group=slot.group,
         index=slot.place,
         parts=slot.parts,
