@@ -34,9 +34,30 @@ class _Fault(NamedTuple):
     missed: tuple[int, ...]
 
 
-@check("EGL401", "EGL203")
-def ids_of_blocks(pipeline: Pipeline) -> Iterator[Finding]:
-    """One finding for each launch of a DFlash head and rule."""
+class _Launched(NamedTuple):
+    """A launch of a DFlash head: its engine, and the ids as they stand and as numbers."""
+
+    one: Served
+    engine: Engine
+    ids: LayerIds
+    values: tuple[int, ...]
+
+
+@check("EGL401")
+def block_ids_mismatch(pipeline: Pipeline) -> Iterator[Finding]:
+    """Releases that take the ids for the layers before or behind them. One finding for each launch."""
+    for launched in _launched(pipeline):
+        yield from _shifted(*launched)
+
+
+@check("EGL203")
+def unreachable_block_ids(pipeline: Pipeline) -> Iterator[Finding]:
+    """Ids whose boundary the loop of the target never captures. One finding for each launch."""
+    for launched in _launched(pipeline):
+        yield from _missed(*launched)
+
+
+def _launched(pipeline: Pipeline) -> Iterator[_Launched]:
     ids = next((entry for entry in pipeline.id_lists if entry.key in _KEYS), None)
     values = integers(ids.ids) if ids is not None else None
     if pipeline.method != "dflash" or pipeline.template or ids is None or not values:
@@ -44,12 +65,10 @@ def ids_of_blocks(pipeline: Pipeline) -> Iterator[Finding]:
     for one in served(pipeline, "sglang", "vllm"):
         engine = known_engine(one.server.engine)
         if engine is not None and one.server in pipeline.servers and method(one.launch).kind == "dflash":
-            yield from _shifted(one, engine, ids, values)
-            yield from _missed(one, engine, ids, values)
+            yield _Launched(one, engine, ids, values)
 
 
 def _shifted(one: Served, engine: Engine, ids: LayerIds, values: tuple[int, ...]) -> Iterator[Finding]:
-    """The release takes the ids for the layers before or behind them."""
     meant = tuple(value + 1 for value in values)
 
     def fault(release: str) -> _Fault | None:
@@ -72,7 +91,6 @@ def _shifted(one: Served, engine: Engine, ids: LayerIds, values: tuple[int, ...]
 
 
 def _missed(one: Served, engine: Engine, ids: LayerIds, values: tuple[int, ...]) -> Iterator[Finding]:
-    """An id whose boundary the loop of the target never captures."""
     target = one.server.target
 
     def fault(release: str) -> _Fault | None:
