@@ -203,9 +203,9 @@ def syntax_error(text: str) -> SyntaxProblem | None:
     libcst's own line numbers are wrong in several ways; its message holds the end of the offending token. Python's own
     parser says it better, but stumbles earlier over syntax that is newer than itself.
     """
-    import libcst as cst
+    from eaglelint.analyser import parsing
 
-    reason = _attempt(lambda: cst.parse_module(text))
+    reason = _attempt(lambda: parsing.parse_module(text))
     if not isinstance(reason, str):
         return None
     ours = re.search(r"error at (\d+):(\d+)", reason)
@@ -245,9 +245,9 @@ def _normalised(text: MappedText) -> MappedText:
 
 def _read(text: MappedText, how: str = "as is", inserted: tuple[tuple[int, int], ...] = ()) -> Fragment | str:
     """The parsed text, or the reason why it does not parse."""
-    import libcst as cst
+    from eaglelint.analyser import parsing
 
-    module = _attempt(lambda: cst.parse_module(text.text))
+    module = _attempt(lambda: parsing.parse_module(text.text))
     if isinstance(module, str):
         return module
     return Fragment(module, text, how, inserted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -55,7 +54,9 @@ _IDLE = re.compile(
 )
 
 
+#: For each class of nodes the fields that hold nodes, and for each class of values whether it is one of nodes.
 _field_names: dict[type, tuple[str, ...]] = {}
+_node_kinds: dict[type, bool] = {}
 
 
 def _fields(kind: type) -> tuple[str, ...]:
@@ -66,14 +67,27 @@ def _fields(kind: type) -> tuple[str, ...]:
     return names
 
 
-def kids(node: Any) -> Iterator[Any]:
+def _is_node(value: Any) -> bool:
+    """Whether a value is a node: isinstance takes ten times as long with libcst's abstract classes."""
+    kind = type(value)
+    known = _node_kinds.get(kind)
+    if known is None:
+        known = _node_kinds[kind] = issubclass(kind, cst.CSTNode)
+    return known
+
+
+def kids(node: Any) -> list[Any]:
     """The nodes inside a node, in order. (libcst's own `children` rebuilds every node that it visits.)"""
+    found: list[Any] = []
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, tuple | list):
-            yield from (item for item in value if isinstance(item, cst.CSTNode))
+        if value is None:
+            continue
+        if _is_node(value):
+            found.append(value)
+        elif type(value) is tuple or type(value) is list:
+            found += [item for item in value if _is_node(item)]
+    return found
 
 
 def dotted(node: Any) -> str:

@@ -12,16 +12,19 @@ from libcst.metadata.position_provider import PositionProvidingCodegenState
 #: Bits of a line or column number.
 _BITS = 24
 _MASK = (1 << _BITS) - 1
-#: Nodes that nobody asks for: white space, comments and punctuation are half of a tree.
-_IDLE = (
-    cst.BaseParenthesizableWhitespace,
-    cst.TrailingWhitespace,
-    cst.EmptyLine,
-    cst.Newline,
-    cst.Comma,
-    cst.Dot,
-    cst.AssignEqual,
-    cst.Semicolon,
+#: Nodes that nobody asks for, and that may stand in many places of a tree: white space and punctuation are half of it.
+_IDLE = frozenset(
+    {
+        cst.SimpleWhitespace,
+        cst.ParenthesizedWhitespace,
+        cst.TrailingWhitespace,
+        cst.EmptyLine,
+        cst.Newline,
+        cst.Comma,
+        cst.Dot,
+        cst.AssignEqual,
+        cst.Semicolon,
+    }
 )
 
 
@@ -35,7 +38,7 @@ class Positions:
         return node in self._packed
 
     def __setitem__(self, node: cst.CSTNode, place: CodeRange) -> None:
-        if not isinstance(node, _IDLE):
+        if type(node) not in _IDLE:
             packed = 0
             for number in (place.start.line, place.start.column, place.end.line, place.end.column):
                 packed = packed << _BITS | min(number, _MASK)
