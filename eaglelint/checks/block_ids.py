@@ -17,7 +17,7 @@ from eaglelint.conventions.records import Reading
 from eaglelint.conventions.table import Engine
 from eaglelint.conventions.table import engine as known_engine
 from eaglelint.facts import LayerIds
-from eaglelint.findings import Finding
+from eaglelint.findings import Finding, Fix
 from eaglelint.linking.methods import method
 from eaglelint.linking.records import Target, integers, title
 from eaglelint.pipeline import Pipeline
@@ -45,9 +45,9 @@ class _Launched(NamedTuple):
 
 @check("EGL401")
 def block_ids_mismatch(pipeline: Pipeline) -> Iterator[Finding]:
-    """Releases that take the ids for the layers before or behind them. One finding for each launch."""
-    for launched in _launched(pipeline):
-        yield from _shifted(*launched)
+    """Releases that take the ids for other layers, and code that captures others. One finding for each launch."""
+    found = [finding for launched in _launched(pipeline) for finding in _shifted(*launched)]
+    yield from found or _captured_otherwise(pipeline)
 
 
 @check("EGL203")
@@ -57,11 +57,20 @@ def unreachable_block_ids(pipeline: Pipeline) -> Iterator[Finding]:
         yield from _missed(*launched)
 
 
-def _launched(pipeline: Pipeline) -> Iterator[_Launched]:
+def _declared(pipeline: Pipeline) -> tuple[LayerIds, tuple[int, ...]] | None:
+    """The ids of a DFlash head, as they stand and as numbers."""
     ids = next((entry for entry in pipeline.id_lists if entry.key in _KEYS), None)
     values = integers(ids.ids) if ids is not None else None
     if pipeline.method != "dflash" or pipeline.template or ids is None or not values:
+        return None
+    return ids, values
+
+
+def _launched(pipeline: Pipeline) -> Iterator[_Launched]:
+    declared = _declared(pipeline)
+    if declared is None:
         return
+    ids, values = declared
     for one in served(pipeline, "sglang", "vllm"):
         engine = known_engine(one.server.engine)
         if engine is not None and one.server in pipeline.servers and method(one.launch).kind == "dflash":
@@ -88,6 +97,39 @@ def _shifted(one: Served, engine: Engine, ids: LayerIds, values: tuple[int, ...]
     later = _first_right(engine, judged.releases[-1], fault)
     cure = f"{title(engine.name)} {later} is the first release that is right" if later else ""
     yield finding("EGL401", judged, message, ids.where, cure=cure, defect="block ids")
+
+
+def _captured_otherwise(pipeline: Pipeline) -> Iterator[Finding]:
+    """The project's own code captures other layers for the ids: those one before or behind, or a list of its own."""
+    declared, training = _declared(pipeline), pipeline.training
+    taken = training.at(pipeline.depth) if training is not None and pipeline.depth else None
+    if declared is None or training is None or taken is None or training.source not in ("assembly", "capture"):
+        return
+    ids, values = declared
+    meant = [value + 1 for value in values]
+    shifts = {b - m for b, m in zip(sorted(taken), sorted(meant), strict=False)}
+    if training.allows(meant, pipeline.depth) or training.also:
+        return
+    uniform = len(taken) == len(meant) and shifts in ({-1}, {1})
+    if not uniform and training.source != "assembly":
+        return
+    how = f"every state is one layer {'early' if shifts == {-1} else 'late'}" if uniform else "these are other states"
+    place = training.capture or training.where
+    message = (
+        f"the ids {show_ids(values)} of a DFlash head are outputs of layers, boundaries {show(meant)}, but "
+        f"{wording.numbers(taken)} are {training.what} at {place}: {how}"
+    )
+    message += f" (assumed: {training.assumed})" if training.assumed else ""
+    yield Finding(
+        "EGL401",
+        "warning",
+        message,
+        ids.where,
+        "likely",
+        wording.steps(pipeline, [training], ()),
+        Fix(f"capture boundaries {show(meant)}, or write the ids {show_ids(sorted(b - 1 for b in taken))}"),
+        ("block ids", pipeline.name),
+    )
 
 
 def _missed(one: Served, engine: Engine, ids: LayerIds, values: tuple[int, ...]) -> Iterator[Finding]:
