@@ -12,12 +12,23 @@ from eaglelint.readers.words import Variable, Word, assume, unknown
 _MOST_PATHS = 4
 
 
-def merge(outcomes: Sequence[Scope], tested: Set[str] = frozenset()) -> list[Scope]:
+def settled(paths: Sequence[Scope]) -> Set[str]:
+    """The variables whose value is known before branches: what the outside may put in its place leaves it a default."""
+    return {
+        name
+        for name, variable in (paths[0].variables.items() if paths else ())
+        if len(variable.words) == 1
+        and variable.words[0].known
+        and all((other := path.variables.get(name)) and other.contents == variable.contents for path in paths[1:])
+    }
+
+
+def merge(outcomes: Sequence[Scope], defaults: Set[str] = frozenset()) -> list[Scope]:
     """The paths that go on after branches ended as `outcomes`.
 
-    A scalar that differs is unknown, unless the branches only `tested` whether it was set: then the new value is a
-    default. An array that one branch made longer stays, with a note that elements may be missing; arrays that differ
-    otherwise keep the paths apart.
+    A scalar that differs is unknown, unless it is one of the `defaults`: known before, or only tested for being set.
+    Then what is known of it is a default. Options to which a branch added some stay, and so does an array that one
+    branch made longer, with a note that words may be missing; arrays that differ otherwise keep the paths apart.
     """
     live = [scope for scope in outcomes if not scope.dead]
     if not live:
@@ -28,7 +39,7 @@ def merge(outcomes: Sequence[Scope], tested: Set[str] = frozenset()) -> list[Sco
     split: list[str] = []
     for name in dict.fromkeys(name for scope in live for name in scope.variables):
         values = [scope.variables.get(name) for scope in live]
-        merged = _merge_variable(name, values, name in tested)
+        merged = _merge_variable(name, values, name in defaults)
         if merged is None:
             split.append(name)
         else:
@@ -69,7 +80,7 @@ def _shared(variants: Sequence[Variable]) -> tuple[Word, ...]:
     return variants[0].words[:count]
 
 
-def _merge_variable(name: str, values: Sequence[Variable | None], tested: bool) -> Variable | None:
+def _merge_variable(name: str, values: Sequence[Variable | None], default: bool) -> Variable | None:
     """One value for all branches; None for arrays that must be kept apart."""
     present = [value for value in values if value is not None]
     if all(value is values[0] for value in values):
@@ -83,18 +94,18 @@ def _merge_variable(name: str, values: Sequence[Variable | None], tested: bool) 
         return longest._replace(optional=True) if begins else None
     words = [value.single for value in present]
     where = next((word.where for word in words if word is not None), Location(""))
-    known = [word for word in words if word is not None and word.known]
-    contents = {word.content for word in known}
-    settled = [word for word in words if word is None or word.known or not word.outside]
-    if len(contents) == 1 and len(settled) == len(known) and (len(present) == len(values) or tested):
-        word = next((word for word in known if word.assumed), known[0])
-        if word.assumed or (len(known) == len(values)):
-            return Variable((word,))
-        return Variable((assume(word, f"default of ${name}"),))
     texts = [word for word in words if word is not None and not word.many]
     if len(texts) == len(values):
         longest_word = max(texts, key=lambda word: len(word.content))
         if "--" in longest_word.content and all(longest_word.content.startswith(word.content) for word in texts):
             return Variable((longest_word,), optional=True)
+    known = [word for word in words if word is not None and word.known]
+    contents = {word.content for word in known}
+    own = [word for word in words if word is None or word.known or not word.outside]
+    if len(contents) == 1 and len(own) == len(known) and (len(known) == len(values) or default):
+        word = next((word for word in known if word.assumed), known[0])
+        if word.assumed or (len(known) == len(values)):
+            return Variable((word,))
+        return Variable((assume(word, f"default of ${name}"),))
     outside = any(value is None for value in values) or any(word is not None and word.outside for word in words)
     return Variable((unknown(where, outside=outside),))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from eaglelint.location import Location
-from eaglelint.readers.branches import merge
+from eaglelint.readers.branches import merge, settled
 from eaglelint.readers.builtins import PRINTERS, SILENT, builtin, output_of
 from eaglelint.readers.commands import (
     Command,
@@ -37,6 +37,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _DECLARATIONS = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _SIMPLE = frozenset(
     {"command", "variable_assignment", "variable_assignments", "declaration_command", "unset_command", "test_command"}
+)
+_NAMES = re.compile(r"\$\{?([A-Za-z_]\w*)")
+#: Tests for being set: `-z "$X"`, `-v X`, `[[ $X ]]`, `"$X" = ""`.
+_SET = re.compile(
+    r'-[zn]\s+"?\$\{?([A-Za-z_]\w*)|-v\s+([A-Za-z_]\w*)|\[\s+(?:!\s+)?"?\$\{?([A-Za-z_]\w*)[^\s\]]*\s+\]'
+    r"""|\$\{?([A-Za-z_]\w*)[^\s\]]*\s+[!=]?=\s+(?:""|'')(?:\s|$)"""
 )
 _TESTS = re.compile(r"\s*(?:!\s*)?(?:\[|\(\(|(?:test|command|which|type|hash|grep|true|false|lsof|nvidia-smi|pgrep)\b)")
 
@@ -165,7 +171,7 @@ class Interpreter:
         if operator == "&&" and not _TESTS.match(source):
             return self._block([right], text, paths)
         branch = self._block([right], text, [path.copy() for path in paths])
-        return merge([*branch, *paths], _names(source))
+        return merge([*branch, *paths], _tested(source) | settled(paths))
 
     def _pipeline(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         """Each command of a pipeline on its own copy; what `cat <<EOF` prints is read by the next command."""
@@ -182,14 +188,14 @@ class Interpreter:
 
     def _if(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         outcomes: list[Scope] = []
-        tested: set[str] = set()
+        tested: set[str] = set(settled(paths))
         clauses = [node, *(child for child in node.children if child.type in ("elif_clause", "else_clause"))]
         for clause in clauses:
             children = [child for child in clause.children if child.type not in ("elif_clause", "else_clause")]
             then = next((index for index, child in enumerate(children) if child.type == "then"), -1)
             for condition in (child for child in children[: max(then, 0)] if child.is_named):
                 paths = self._statement(condition, text, paths)
-                tested |= _names(text.source(condition))
+                tested |= _tested(text.source(condition))
             body = [child for child in children[then + 1 :] if child.is_named]
             outcomes.extend(self._block(body, text, [path.copy() for path in paths]))
         if clauses[-1].type != "else_clause":
@@ -198,15 +204,16 @@ class Interpreter:
 
     def _case(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         outcomes: list[Scope] = []
-        complete = False
+        complete = empty = False
         value = node.child_by_field_name("value")
         for item in (child for child in node.named_children if child.type == "case_item"):
             patterns = item.children_by_field_name("value")
             complete = complete or any(text.source(pattern) == "*" for pattern in patterns)
+            empty = empty or any(text.source(pattern) in ('""', "''") for pattern in patterns)
             body = [child for child in item.named_children if child not in patterns]
             outcomes.extend(self._block(body, text, [path.copy() for path in paths]))
-        tested = _names(text.source(value)) if value is not None else frozenset()
-        return merge(outcomes if complete else [*outcomes, *paths], tested)
+        tested = frozenset(_NAMES.findall(text.source(value))) if value is not None and empty else frozenset()
+        return merge(outcomes if complete else [*outcomes, *paths], tested | settled(paths))
 
     def _loop(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         """A body that runs for each known item (a few), else once, or not at all."""
@@ -220,21 +227,23 @@ class Interpreter:
         before = [path.copy() for path in paths]
         spans = [(value.start_byte, value.end_byte) for value in node.children_by_field_name("value")]
         if variable is None or node.type != "for_statement":
-            return merge([*before, *self._block([body], text, paths)])
+            return merge([*before, *self._block([body], text, paths)], settled(before))
         name = text.masked[variable.start_byte : variable.end_byte]
         outcomes: list[Scope] = []
         for path in paths:
             words = [word for span in spans for word in expand(text.script, *span, path)]
-            known = bool(words) and not any(word.many for word in words)
+            listed = bool(words) and not any(word.many for word in words)
             where = text.script.text.location(node.start_byte, node.end_byte)
-            some = words[:_MOST_ITEMS] if known else [unknown(where)]
+            some = words[:_MOST_ITEMS] if listed else [unknown(where)]
             after = [path]
             for word in some:
                 for inner in after:
                     inner.variables[name] = Variable((word,))
                 after = self._block([body], text, after)
             outcomes.extend(after)
-        return outcomes if outcomes and spans and len(outcomes) == len(before) else merge([*before, *outcomes])
+        if outcomes and spans and len(outcomes) == len(before):
+            return outcomes
+        return merge([*before, *outcomes], settled(before))
 
     def _simple(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         for simple in simple_commands(node.start_byte, node.end_byte, text):
@@ -367,9 +376,9 @@ class Interpreter:
             self.items.append(item)
 
 
-def _names(source: str) -> Set[str]:
-    """The variables that a test mentions."""
-    return set(re.findall(r"\$\{?([A-Za-z_]\w*)", source))
+def _tested(source: str) -> Set[str]:
+    """The variables of which a test asks whether they are set."""
+    return {name for found in _SET.finditer(source) for name in found.groups() if name}
 
 
 def _reads_code(words: Sequence[Word]) -> bool:

@@ -93,6 +93,19 @@ class TestOrder:
     def test_a_value_that_only_one_branch_sets_is_unknown(self) -> None:
         assert values("X=1\nif a; then X=2; fi\nshow $X") == [None]
 
+    def test_a_limit_for_a_value_from_outside_is_no_default(self) -> None:
+        for test in ('[ "$X" -gt 64 ]', "(( X > 64 ))", '[ "$MODE" = fast ]', '[[ $X == all ]]'):
+            assert values(f'X=$N; if {test}; then X=64; fi\nshow "$X"') == [None]
+            assert values(f'{test} && X=64\nshow "$X"') == [None]
+        assert values('X=$N; case "$M" in a) X=64 ;; esac\nshow "$X"') == [None]
+
+    def test_a_value_that_is_set_when_there_is_none_is_a_default(self) -> None:
+        for test in ('[ -z "$X" ]', '[[ ! $X ]]', '[ "$X" = "" ]', '[[ -z ${X:-} ]]', "[ ! -v X ]", 'test -z "$X"'):
+            (word,) = words(f'X=$N; if {test}; then X=64; fi\nshow "$X"')
+            assert (word.value().value, word.assumed) == ("64", "default of $X")
+        (word,) = words('case "$X" in "") X=64 ;; esac\nshow "$X"')
+        assert (word.value().value, word.assumed) == ("64", "default of $X")
+
     def test_a_branch_that_ends_the_script_does_not_count(self) -> None:
         assert values("X=1\nif a; then X=2; exit 1; fi\nshow $X") == ["1"]
 
