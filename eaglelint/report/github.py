@@ -56,8 +56,10 @@ def _shown_at(finding: Finding, result: Result) -> Location:
 
 
 def _command(finding: Finding, where: Location) -> str:
-    properties = {"file": from_root(where.path), "line": where.line}
-    if where.end_line > where.line:
+    properties: dict[str, str | int] = {"file": from_root(where.path), "line": where.line}
+    if where.path == ".":
+        properties = {}  # the whole project: no file to stand in
+    elif where.end_line > where.line:
         properties["endLine"] = where.end_line  # GitHub takes no columns for more than one line
     else:
         properties |= {"endLine": where.line, "col": where.column, "endColumn": max(where.end_column, where.column)}

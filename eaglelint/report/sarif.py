@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 _PROBLEMS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
+_INTERNAL = "EGL005"
 #: Characters of a short or full description that GitHub takes.
 _DESCRIPTION = 1024
 #: Related locations of one finding; GitHub shows no more.
@@ -39,9 +40,14 @@ def render(result: Result, *, color: bool = False) -> str:
 
 
 def log(result: Result) -> dict[str, Any]:
-    """The log as plain values. Of the rules it holds those that a finding names."""
-    codes = sorted({finding.rule for finding in result.findings})
-    marks = zip(result.findings, fingerprints(result), strict=True)
+    """The log as plain values. Of the rules it holds those that a finding names.
+
+    A failure of eaglelint itself is no result, since it is nothing about the code: it is a notification.
+    """
+    marked = list(zip(result.findings, fingerprints(result), strict=True))
+    found = [(finding, mark) for finding, mark in marked if finding.rule != _INTERNAL]
+    failures = [finding for finding in result.findings if finding.rule == _INTERNAL]
+    codes = sorted({finding.rule for finding, _ in found})
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -56,11 +62,24 @@ def log(result: Result) -> dict[str, Any]:
                     }
                 },
                 "automationDetails": {"id": "eaglelint/"},
-                "invocations": [{"executionSuccessful": not result.tracebacks}],
+                "invocations": [
+                    {
+                        "executionSuccessful": not result.tracebacks,
+                        "toolExecutionNotifications": [_notification(failure) for failure in failures],
+                    }
+                ],
                 "columnKind": "utf16CodeUnits",
-                "results": [_result(finding, codes.index(finding.rule), mark, result) for finding, mark in marks],
+                "results": [_result(finding, codes.index(finding.rule), mark, result) for finding, mark in found],
             }
         ],
+    }
+
+
+def _notification(failure: Finding) -> dict[str, Any]:
+    return {
+        "level": _LEVELS[failure.severity],
+        "message": {"text": _text(failure.message)},
+        "associatedRule": {"id": failure.rule},
     }
 
 

@@ -53,6 +53,13 @@ def test_the_levels(project):
     assert [name for name, _, _ in commands(render(project({}).result(findings)))] == ["error", "warning", "notice"]
 
 
+def test_what_stands_in_no_file_is_annotated_without_one(project):
+    [(_, properties, message)] = commands(
+        render(project({}).result([Finding("EGL005", "warning", "m", Location("."))]))
+    )
+    assert (properties, message) == ({"title": "EGL005 internal-error"}, ".:1:1: m")
+
+
 def test_names_and_messages_can_not_forge_a_command(project):
     path = "a:b,c%0A=d\n::set-output name=x::y"
     finding = Finding("EGL001", "error", "m\r\n::error::forged", Location(path))
