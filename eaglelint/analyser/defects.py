@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eaglelint.analyser.idle import idle
 from eaglelint.analyser.observations import Flaw, Test
 from eaglelint.analyser.patterns import attributes_read
 from eaglelint.analyser.recorder import Recorder
@@ -30,6 +31,7 @@ def flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
     yield from _unreachable(runs)
     yield from _mixed(runs)
     yield from _inert(runs)
+    yield from idle(tuple(runs[0][1].flags.values()), runs[0][1].scopes) if runs else ()
     yield from _norms(runs)
     yield from _casts(runs)
 

@@ -329,7 +329,7 @@ class Objects:
         if patterns.CAPTURE_LISTS.search(name) and truth(value) is False:
             value = Unknown(f"{owner.name}.{name}" if isinstance(owner, Obj) else name, frame.scope.spot(node))
         owner.attrs[name] = value
-        self.run.rec.wrote(self.run, name, value, node, frame)
+        self.run.rec.wrote(self.run, owner, name, value, node, frame)
         if isinstance(owner, ModelV) and name == "forward":
             self.run.world.hooked(self.run, owner)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser.values import Tensor, Unknown, V
+from eaglelint.analyser.values import ClassV, Tensor, Unknown, V
 from eaglelint.facts import Step
 from eaglelint.location import Location
 
@@ -76,3 +76,13 @@ class Test:
     relative: bool = False
     offsets: dict[int, Location] = field(default_factory=dict)
     container: V = None
+
+
+@dataclass(frozen=True)
+class Flag:
+    """`owner.name = True` in a setter, where `owner` is an instance of a class in scope."""
+
+    name: str
+    where: Location
+    scope: ModuleScope
+    owner: ClassV

@@ -10,7 +10,7 @@ import libcst as cst
 
 from eaglelint.analyser.drafters import of_drafter, own_name
 from eaglelint.analyser.inside import Kept
-from eaglelint.analyser.observations import Flaw, Joined, Named, Store, Test
+from eaglelint.analyser.observations import Flag, Flaw, Joined, Named, Store, Test
 from eaglelint.analyser.patterns import SETTERS, STREAM_NAMES, captures, dotted, kids
 from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
@@ -20,6 +20,7 @@ from eaglelint.analyser.values import (
     DictV,
     Fused,
     ListV,
+    Obj,
     Plain,
     RankIndex,
     SetV,
@@ -75,6 +76,7 @@ class Recorder:
         self.matched: tuple[Test, int] | None = None
         self.skipped: dict[Location, tuple[str, ModuleScope]] = {}
         self.written: dict[str, list[tuple[Location, V, ModuleScope]]] = {}
+        self.flags: dict[Location, Flag] = {}
         self._storages: dict[int, tuple[Store, Tensor]] = {}
 
     # ---- names ---------------------------------------------------------------------------------------------------
@@ -257,10 +259,13 @@ class Recorder:
             test.hit.add(int(left))
             self.matched = (test, int(left))
 
-    def wrote(self, run: Interpreter, name: str, value: V, node: Any, frame: Frame) -> None:
+    def wrote(self, run: Interpreter, owner: V, name: str, value: V, node: Any, frame: Frame) -> None:
         """An attribute is assigned; those that setters write are held against what the forward reads."""
         if frame.function is not None and frame.function.name in SETTERS:
             self.written.setdefault(name, []).append((frame.scope.where(node), value, frame.scope))
+            if value is True and isinstance(owner, Obj) and owner.cls is not None:
+                flag = Flag(name, frame.scope.where(node), frame.scope, owner.cls)
+                self.flags.setdefault(flag.where, flag)
 
     def passed_over(self, node: cst.If, frame: Frame) -> None:
         """The body of an `if` does not run: when it captures, the test is remembered."""
