@@ -34,7 +34,8 @@ class CheckpointHeader:
 
     `format` is "safetensors", "torch", "numpy" or "gguf", or "pointer" for the stand-in that Git LFS leaves when the
     file itself was not fetched: then nothing is known of its tensors. `metadata` are its own notes as text; `calls` are
-    the functions that unpickling it would call, beside those that put tensors together.
+    the functions that unpickling it would call, beside those that put tensors together. `lists` are lists of whole
+    numbers beside the tensors, by name: token ids are often kept so.
     """
 
     path: str
@@ -42,6 +43,7 @@ class CheckpointHeader:
     tensors: Mapping[str, TensorHeader]
     metadata: Mapping[str, str] = field(default_factory=dict)
     calls: tuple[str, ...] = ()
+    lists: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def where(self) -> Location:

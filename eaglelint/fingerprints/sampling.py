@@ -231,6 +231,8 @@ def _with_ids(sample: Sample, found: Contents, prompts: dict[str, list[int]], kn
 def _ids(values: Values, tokens: slots.Tokens) -> list[int]:
     """The token ids of a prompt, [] when they are no whole numbers."""
     tensor = tokens.tensor
+    if tokens.values:
+        return list(tokens.values[:_MOST_IDS])
     stride = next((s for n, s in zip(reversed(tensor.shape), reversed(strides_of(tensor)), strict=True) if n != 1), 1)
     try:
         return values.integers(tensor, Run(0, min(tokens.length, _MOST_IDS), stride))

@@ -33,12 +33,16 @@ _FEW = 16
 
 
 class Tokens(NamedTuple):
-    """The tokens of a prompt: the tensor, how many prompts are beside each other, and how many tokens each has."""
+    """The tokens of a prompt: the tensor, how many prompts are beside each other, and how many tokens each has.
+
+    `values` are the ids where they are kept as a list, () where they are a tensor.
+    """
 
     tensor: TensorHeader
     prefix: str
     batch: int
     length: int
+    values: tuple[int, ...] = ()
 
 
 class Slot(NamedTuple):
@@ -80,7 +84,9 @@ class Contents(NamedTuple):
 
 def contents(header: CheckpointHeader, hidden: int = 0) -> Contents:
     """The prompts and states of a file; `hidden` is the width of the target in features, 0 when not known."""
-    prompts = tuple(tokens for tensor in header.tensors.values() if (tokens := _tokens(tensor)) is not None)
+    listed = [_listed(name, ids) for name, ids in header.lists.items()]
+    found_tokens = [*map(_tokens, header.tensors.values()), *listed]
+    prompts = tuple(tokens for tokens in found_tokens if tokens is not None)
     slots: list[Slot] = []
     unclear: list[TensorHeader] = []
     for tensor in header.tensors.values():
@@ -105,6 +111,15 @@ def _tokens(tensor: TensorHeader) -> Tokens | None:
     if not decoding.is_whole(tensor.dtype) and not decoding.is_float(tensor.dtype):
         return None
     return Tokens(tensor, prefix, sizes[0] if len(sizes) == 2 else 1, sizes[-1])
+
+
+def _listed(name: str, ids: tuple[int, ...]) -> Tokens | None:
+    """Token ids that are kept as a list, or as a list of one list."""
+    name = name.removesuffix(".0")
+    prefix, _, last = name.rpartition(".")
+    if last not in _TOKENS:
+        return None
+    return Tokens(TensorHeader(name, "int64", (len(ids),), -1, 8 * len(ids)), prefix, 1, len(ids), ids)
 
 
 def _prompt(name: str, prompts: Sequence[Tokens]) -> Tokens | None:

@@ -20,6 +20,9 @@ _LARGEST_PICKLE = 16 << 20
 _MAGIC = 0x1950A86A20F9469CFC6C
 _MOST_TENSORS = 50_000
 _DEEPEST = 64
+#: Lists of more numbers are no token ids, and lists of more entries no batch of samples.
+_MOST_NUMBERS = 1 << 18
+_MOST_NESTED = 256
 #: What torch's storage classes hold.
 _STORAGES = {
     "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",
@@ -83,7 +86,7 @@ def _read_zip(path: str, parts: Parts) -> CheckpointHeader:
     tensors = {
         name: _header(name, tensor, *place(tensor.storage), swapped) for name, tensor in _named(value, _MOST_TENSORS)
     }
-    return CheckpointHeader(path, "torch", tensors, calls=_calls(machine))
+    return CheckpointHeader(path, "torch", tensors, calls=_calls(machine), lists=dict(_lists(value)))
 
 
 def _check_room(member: Member, storage: _Storage) -> None:
@@ -99,7 +102,7 @@ def _read_stream(path: str, parts: Parts) -> CheckpointHeader:
     first = machine.run(stream)
     if first != _MAGIC:
         tensors = {name: _header(name, tensor, -1, "", False) for name, tensor in _named(first, _MOST_TENSORS)}
-        return CheckpointHeader(path, "torch", tensors, calls=_calls(machine))
+        return CheckpointHeader(path, "torch", tensors, calls=_calls(machine), lists=dict(_lists(first)))
     machine.run(stream)
     system = machine.run(stream)
     value = machine.run(stream)
@@ -113,7 +116,7 @@ def _read_stream(path: str, parts: Parts) -> CheckpointHeader:
         if tensor.storage.key not in places:
             raise Broken(f"it has no storage {tensor.storage.key[:40]!r}, which one of its tensors needs")
         tensors[name] = _header(name, tensor, places[tensor.storage.key], "", swapped)
-    return CheckpointHeader(path, "torch", tensors, calls=_calls(machine))
+    return CheckpointHeader(path, "torch", tensors, calls=_calls(machine), lists=dict(_lists(value)))
 
 
 def _places(parts: Parts, at: int, keys: Any, widths: Mapping[str, int]) -> dict[str, int]:
@@ -243,6 +246,21 @@ def _named(value: Any, most: int) -> Iterator[tuple[str, _Tensor]]:
             entered.add(id(node))
             levels.append(_children(node))
             way.append("" if key in _UNNAMED else key)
+
+
+def _lists(
+    value: Any, way: tuple[str, ...] = (), entered: set[int] | None = None
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Lists of whole numbers within a value, as deep as samples are nested; each container is entered once."""
+    entered = set() if entered is None else entered
+    if len(way) > 3 or id(value) in entered or not isinstance(value, (dict, list)):
+        return
+    entered.add(id(value))
+    if isinstance(value, list) and way and 0 < len(value) <= _MOST_NUMBERS and all(type(n) is int for n in value):
+        yield ".".join(way), tuple(value)
+    elif isinstance(value, dict) or len(value) <= _MOST_NESTED:
+        for key, child in _children(value):
+            yield from _lists(child, (*way, key), entered)
 
 
 def _children(node: Any) -> Iterator[tuple[str, Any]]:
