@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from eaglelint.analyser.memory import remembered
 from eaglelint.analyser.patterns import LAYER_LISTS, STREAM_NAMES, dotted, is_residual, kids, target_names
 from eaglelint.analyser.target_values import Layer, LayerResult, Layers
 from eaglelint.analyser.values import Special, Tensor, V
@@ -70,13 +70,13 @@ def loose_loop(tree: cst.Module) -> tuple[str, list[str]] | None:
     return counter, names
 
 
-@lru_cache(maxsize=20_000)
+@remembered
 def _loop_calls(node: cst.For) -> tuple[cst.Assign, ...]:
     """The assignments in the body of a loop whose value is the call of a layer."""
     return tuple(_layer_calls(node.body, {name for name in target_names(node.target) if name}))
 
 
-@lru_cache(maxsize=20_000)
+@remembered
 def _grown(node: cst.For) -> tuple[str, ...]:
     """The names that a loop changes by what a layer gives for them: `h += layer(h)`, `h.add_(layer(h))`, `h[:] = ...`.
 
@@ -120,7 +120,7 @@ def _gives(value: Any, handles: set[str], name: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=2_000)
+@remembered
 def whole(code: cst.CSTNode, stream: str = "", residual: str = "") -> bool:
     """Whether code that unpacks a layer's result into these names takes the first for the complete stream.
 

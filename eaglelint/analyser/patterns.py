@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 import libcst as cst
 
+from eaglelint.analyser.memory import remembered
 from eaglelint.analyser.values import Unknown, V
 
 #: Attribute names under which models keep their decoder layers.
@@ -102,7 +102,7 @@ def dotted(node: Any) -> str:
     return ""
 
 
-@lru_cache(maxsize=20_000)
+@remembered
 def is_generator(node: cst.FunctionDef) -> bool:
     """Whether the function's own body yields."""
     return _yields(node.body)
@@ -128,7 +128,7 @@ _INTERESTING = re.compile(
 )
 
 
-@lru_cache(maxsize=50_000)
+@remembered
 def interesting(node: cst.FunctionDef | cst.Lambda) -> bool:
     """Whether a function uses any name, or short string, that speaks of hidden states, layers or drafters."""
     stack: list[Any] = [node.body, node.params, *([node.name] if isinstance(node, cst.FunctionDef) else [])]
@@ -145,7 +145,7 @@ def interesting(node: cst.FunctionDef | cst.Lambda) -> bool:
     return False
 
 
-@lru_cache(maxsize=20_000)
+@remembered
 def captures(node: cst.If) -> bool:
     """Whether the body of an `if` appends to a list of captured states."""
     stack: list[Any] = [node.body]
@@ -159,7 +159,7 @@ def captures(node: cst.If) -> bool:
     return False
 
 
-@lru_cache(maxsize=2_000)
+@remembered
 def attributes_read(tree: cst.Module) -> frozenset[str]:
     """The names of all attributes that a module reads: everywhere but as the target of an assignment."""
     found: set[str] = set()
@@ -190,7 +190,7 @@ def names_norm(node: Any) -> bool:
     return not isinstance(node, cst.Call) and (last in NORM_NAMES or last.endswith("final_norm"))
 
 
-@lru_cache(maxsize=50_000)
+@remembered
 def mentioned(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
     """The plain names that a function's body uses."""
     found: set[str] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from eaglelint.analyser import gate
+from eaglelint.analyser import gate, memory
 from eaglelint.errors import UnreadableSource
 from eaglelint.facts import Facts, Unreadable
 from eaglelint.location import MappedText
@@ -29,6 +29,13 @@ def analyse(sources: Sequence[Source], facts: Facts) -> Iterator[object]:
     embedded = list(_embedded(sources))
     if not embedded and not any(source.kind == "python" and _relevant(source) for source in sources):
         return
+    try:
+        yield from _analysed(sources, facts, embedded)
+    finally:
+        memory.forget()
+
+
+def _analysed(sources: Sequence[Source], facts: Facts, embedded: list[list[MappedText]]) -> Iterator[object]:
     from eaglelint.analyser import launches, outcome
     from eaglelint.analyser.program import run_project
     from eaglelint.analyser.sources import Code

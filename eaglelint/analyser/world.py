@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import surroundings
+from eaglelint.analyser import memory, surroundings
 from eaglelint.analyser.file_values import Choice, FileText, Saved
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.relevance import related
@@ -298,7 +297,7 @@ class World:
             scope.functions.clear()
             scope.classes.clear()
         if len(self.scopes) > _MANY_SCOPES:
-            gc.collect()  # frames and functions hold each other
+            memory.settle()  # frames and functions hold each other
 
     def depth_matters(self, recorder: Recorder) -> bool:
         """Whether anything of interest belongs to a model whose N is not known, so that other depths must be tried."""
