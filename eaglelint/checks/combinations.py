@@ -31,7 +31,7 @@ def refused_together(pipeline: Pipeline) -> Iterator[Finding]:
             continue
         for constraint in one.arguments.constraints:
             key = (one.launch.where, constraint.points_at or constraint.id)
-            if key in seen or not _holds(one, constraint):
+            if key in seen or not _holds(one, constraint, _heads(pipeline)):
                 continue
             judged = judge(one, partial(_within, constraint))
             if judged is None:
@@ -58,7 +58,14 @@ def _within(constraint: Constraint, release: str) -> bool | None:
     return True if constraint.span.covers(release) else None
 
 
-def _holds(one: Served, constraint: Constraint) -> bool:
+def _heads(pipeline: Pipeline) -> set[str]:
+    """The architectures of the head, as its config or its record has them."""
+    if pipeline.drafter is not None:
+        return set(pipeline.drafter.architectures)
+    return set(pipeline.published.architectures) if pipeline.published is not None else set()
+
+
+def _holds(one: Served, constraint: Constraint, heads: set[str]) -> bool:
     """Whether a launch surely is what a constraint speaks of; what is not known does not count."""
     launch = one.launch
     if constraint.methods:
@@ -67,6 +74,8 @@ def _holds(one: Served, constraint: Constraint) -> bool:
             return False
     target = one.server.target
     if constraint.architectures and not (target and set(target.architectures) & set(constraint.architectures)):
+        return False
+    if constraint.drafts and not heads & set(constraint.drafts):
         return False
     set_to = {name: value for name, value in launch.environment if value.known}
     for name, values in constraint.environment.items():

@@ -66,6 +66,9 @@ class ConstraintRow(Releases):
     severity: Literal["error", "warning"] = "error"
     methods: list[str] = Field(default_factory=list)
     architectures: list[Architecture] = Field(default_factory=list)
+    drafts: Annotated[list[Architecture], Field(description="architectures of the head, none for all")] = Field(
+        default_factory=list
+    )
     when: dict[Name, ConditionRow] = Field(default_factory=dict)
     unless: dict[Name, ConditionRow] = Field(default_factory=dict)
     environment: dict[str, list[str]] = Field(default_factory=dict)

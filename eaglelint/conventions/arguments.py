@@ -75,7 +75,8 @@ class Condition(NamedTuple):
 class Constraint(NamedTuple):
     """A combination that a range of releases refuses, or gets wrong: `rule` is the code that reports it.
 
-    It concerns the `methods` (as the engine writes them) and target `architectures` listed, () for all. All of `when`
+    It concerns the `methods` (as the engine writes them), the target `architectures` and those of the head (`drafts`)
+    listed, () for all. All of `when`
     must hold, none of `unless` may. `environment` are variables with the values that they must have. `effect` and
     `cure` may name arguments as `{page_size}`; `points_at` is the argument to edit.
     """
@@ -86,6 +87,7 @@ class Constraint(NamedTuple):
     severity: str
     methods: tuple[str, ...]
     architectures: tuple[str, ...]
+    drafts: tuple[str, ...]
     when: tuple[Condition, ...]
     unless: tuple[Condition, ...]
     environment: Mapping[str, tuple[str, ...]]
@@ -275,6 +277,7 @@ def _constraint(row: Mapping[str, Any]) -> Constraint:
         severity=str(row.get("severity", "error")),
         methods=_texts(row, "methods"),
         architectures=_texts(row, "architectures"),
+        drafts=_texts(row, "drafts"),
         when=tuple(_conditions(row.get("when") or {})),
         unless=tuple(_conditions(row.get("unless") or {})),
         environment={str(k): tuple(str(v) for v in values) for k, values in (row.get("environment") or {}).items()},
