@@ -127,7 +127,7 @@ def command(
     if "github" in (format_, *(kind for kind, _ in outputs)):
         output.write_step_summary(result)
     for traceback in result.tracebacks if verbose else ():
-        click.echo(f"eaglelint: internal error {traceback}", err=True)
+        output.failed(traceback)
     ctx.exit(0 if exit_zero and result.status == 1 else result.status)
 
 

@@ -31,6 +31,14 @@ def count(result: Result, *, beside_report: bool) -> None:
         click.echo(line, err=not beside_report)
 
 
+def failed(traceback: str) -> None:
+    """Show where eaglelint itself failed."""
+    from eaglelint.report.excerpt import visible
+
+    for number, line in enumerate(traceback.split("\n")):
+        click.echo(f"eaglelint: {visible(line) if number else f'internal error {visible(line)}'}", err=True)
+
+
 def wants_color(color: str) -> bool:
     """Whether to colour: --color, then $NO_COLOR, then $FORCE_COLOR, then whether a person is looking."""
     if color != "auto":

@@ -11,6 +11,7 @@ from eaglelint.location import Location, MappedText
 MAX_WIDTH = 160
 _TAB = 4
 _CUT = "..."
+_COMMAND, _NO_COMMAND = "##[", "##\\x5b"
 
 #: Characters that change the direction of text or are read as line breaks by terminals and editors.
 _INVISIBLE = frozenset(
@@ -27,10 +28,20 @@ class Excerpt(NamedTuple):
 
 
 def visible(text: str) -> str:
-    """A text that can be sent to a terminal: every control character is written as an escape, tabs as a space."""
+    """A text that can be sent to a terminal: every control character is written as an escape, tabs as a space.
+
+    So is the bracket of `##[`, which begins a command wherever it stands in the log of a GitHub workflow.
+    """
+    text = text.replace(_COMMAND, _NO_COMMAND)
     if text.isprintable() and text.isascii():
         return text
     return "".join(" " if character == "\t" else _shown(character) for character in text)
+
+
+def at_line_start(text: str) -> str:
+    """A visible text that begins a line: `::` there begins a command in the log of a GitHub workflow."""
+    bare = text.lstrip()
+    return text if not bare.startswith("::") else f"{text[: len(text) - len(bare)]}\\x3a{bare[1:]}"
 
 
 def one_line(text: str) -> str:
@@ -63,6 +74,8 @@ def excerpt(text: MappedText, where: Location, *, indented: bool = True) -> Exce
         if index == last:
             end = column
         cell = " " * (_TAB - column % _TAB) if character == "\t" else _shown(character)
+        if character == "[" and line[index - 2 : index + 1] == _COMMAND:
+            cell = _NO_COMMAND[2:]
         cells.append((cell, column))
         column += display_width(cell)
     offset = column if first == stop else offset

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from eaglelint.findings import Finding, Severity
 from eaglelint.location import Location
-from eaglelint.report.excerpt import one_line
+from eaglelint.report.excerpt import one_line, visible
 from eaglelint.report.places import from_root, place, title
 from eaglelint.report.summary import footer, plural
 
@@ -56,7 +56,7 @@ def _shown_at(finding: Finding, result: Result) -> Location:
 
 
 def _command(finding: Finding, where: Location) -> str:
-    properties: dict[str, str | int] = {"file": from_root(where.path), "line": where.line}
+    properties: dict[str, str | int] = {"file": _file(where.path), "line": where.line}
     if where.path == ".":
         properties = {}  # the whole project: no file to stand in
     elif where.end_line > where.line:
@@ -66,6 +66,11 @@ def _command(finding: Finding, where: Location) -> str:
     properties["title"] = title(finding)
     shown = ",".join(f"{key}={escape_property(str(value))}" for key, value in properties.items())
     return f"::{_COMMANDS[finding.severity]} {shown}::{escape_message(_message(finding))}"
+
+
+def _file(path: str) -> str:
+    """The name of a file as GitHub looks for it, but for characters that a log obeys."""
+    return "\n".join(visible(part) for part in from_root(path).split("\n"))
 
 
 def _message(finding: Finding) -> str:

@@ -5,10 +5,10 @@ GitLab compares the reports of two branches by fingerprint, so an entry keeps it
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.findings import Finding, Severity
+from eaglelint.report.encoding import as_json
 from eaglelint.report.excerpt import one_line
 from eaglelint.report.places import fingerprints, from_root, place, title
 
@@ -21,7 +21,7 @@ _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "in
 def render(result: Result, *, color: bool = False) -> str:
     """The report as JSON (ASCII only); `color` is not used."""
     marks = zip(result.findings, fingerprints(result), strict=True)
-    return json.dumps([_entry(finding, mark) for finding, mark in marks], indent=2) + "\n"
+    return as_json([_entry(finding, mark) for finding, mark in marks])
 
 
 def _entry(finding: Finding, mark: str) -> dict[str, Any]:

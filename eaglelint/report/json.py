@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from eaglelint import __version__, catalog
 from eaglelint.findings import Finding
 from eaglelint.location import Location
+from eaglelint.report.encoding import as_json
 
 if TYPE_CHECKING:
     from eaglelint.run import Result
@@ -17,7 +17,7 @@ _VERSION = 1
 
 def render(result: Result, *, color: bool = False) -> str:
     """The report as JSON (ASCII only, so that any consumer reads it); `color` is not used."""
-    return json.dumps(report(result), indent=2) + "\n"
+    return as_json(report(result))
 
 
 def report(result: Result) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from eaglelint.findings import Finding
+from eaglelint.report.encoding import as_xml
 from eaglelint.report.excerpt import one_line, visible
 from eaglelint.report.places import from_root, place, title
 from eaglelint.report.summary import footer
@@ -40,9 +41,7 @@ def render(result: Result, *, color: bool = False) -> str:
         _case(suite, finding, kind)
     if not kinds:
         ElementTree.SubElement(suite, "testcase", {"classname": "eaglelint", "name": footer(result)})
-    ElementTree.indent(root)
-    data: bytes = ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True)
-    return data.decode("ascii") + "\n"
+    return as_xml(root)
 
 
 def _kind(finding: Finding, result: Result) -> str:

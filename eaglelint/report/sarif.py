@@ -8,7 +8,6 @@ GitHub's own upload, which warns when it differs; `eaglelint/v1` is the fingerpr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,6 +16,7 @@ from eaglelint import __version__, catalog
 from eaglelint.facts import Step
 from eaglelint.findings import Edit, Finding, Severity
 from eaglelint.location import Location
+from eaglelint.report.encoding import as_json
 from eaglelint.report.excerpt import line_of, one_line
 from eaglelint.report.places import fingerprints, from_root, place
 from eaglelint.report.rule_help import flat, markdown, plain
@@ -36,7 +36,7 @@ _RELATED = 100
 
 def render(result: Result, *, color: bool = False) -> str:
     """The log as JSON (ASCII only); `color` is not used."""
-    return json.dumps(log(result), indent=2) + "\n"
+    return as_json(log(result))
 
 
 def log(result: Result) -> dict[str, Any]:

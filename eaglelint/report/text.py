@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from eaglelint import catalog
 from eaglelint.findings import Finding
 from eaglelint.location import Location
-from eaglelint.report.excerpt import excerpt, one_line, visible
+from eaglelint.report.excerpt import at_line_start, excerpt, one_line, visible
 from eaglelint.report.summary import fixable, footer
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def render(result: Result, *, color: bool = False) -> str:
 
 def _finding(finding: Finding, result: Result, style: _Style) -> Iterator[str]:
     where = finding.where
-    place = style(f"{visible(where.path)}:{where.line}:{where.column}", bold=True)
+    place = style(f"{at_line_start(visible(where.path))}:{where.line}:{where.column}", bold=True)
     color = _COLORS[finding.severity]
     yield f"{place} {style(finding.severity, color, bold=True)} {finding.rule} {catalog.slug(finding.rule)}"
-    yield f"  {one_line(finding.message)}"
+    yield f"  {at_line_start(one_line(finding.message))}"
     yield from _marked(where, result, style, color)
     shown = (where.path, where.line)
     for number, step in enumerate(finding.related, 1):
@@ -85,4 +85,4 @@ def _marked(where: Location, result: Result, style: _Style, color: str) -> Itera
 
 def _line(where: Location, result: Result) -> str:
     text = result.text(where.path)
-    return "" if text is None else excerpt(text, where, indented=False).text
+    return "" if text is None else at_line_start(excerpt(text, where, indented=False).text)
