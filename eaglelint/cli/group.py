@@ -12,8 +12,8 @@ from eaglelint import __version__
 
 #: The commands, in the order in which help lists them. Each module holds one called `command`.
 COMMANDS = (
-    *("check", "trace", "inspect", "convert", "engines", "drafters", "matrix", "explain", "rules", "derive"),
-    *("init", "config", "schema", "completion", "lsp"),
+    *("check", "trace", "inspect", "fingerprint", "convert", "engines", "drafters", "matrix", "explain", "rules"),
+    *("derive", "init", "config", "schema", "completion", "lsp"),
 )
 
 

@@ -195,7 +195,7 @@ def _sample(
 ) -> Sample:
     found = slots.contents(values.header, known.hidden)
     fitting = [one for one in written if one.fits(values.path, list(values.header.tensors))]
-    prompts = {one.prefix: _ids(values, one) for one in found.tokens}
+    prompts = {one.prefix: ids_of(values, one) for one in found.tokens}
     measured = []
     each = budget // max(1, len(found.slots))
     for slot in found.slots:
@@ -228,7 +228,7 @@ def _with_ids(sample: Sample, found: Contents, prompts: dict[str, list[int]], kn
     )
 
 
-def _ids(values: Values, tokens: slots.Tokens) -> list[int]:
+def ids_of(values: Values, tokens: slots.Tokens) -> list[int]:
     """The token ids of a prompt, [] when they are no whole numbers."""
     tensor = tokens.tensor
     if tokens.values:
