@@ -10,7 +10,7 @@ READY := $(VENV)/.eaglelint-installed
 EXAMPLE := examples/kimi-k25-wiring
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench hostile accuracy derive-accuracy audit docs-data build package-test clean
+.PHONY: help demo test lint types bench hostile accuracy derive-accuracy audit docs docs-data build package-test clean
 .DELETE_ON_ERROR:
 
 help: ## This list
@@ -47,6 +47,9 @@ accuracy: $(READY) ## Generated capture code and string literals by the thousand
 
 derive-accuracy: $(READY) ## How often derive agrees with the tables, over all releases (downloads them; an hour)
 	$(VENV)/bin/python benchmarks/derive_accuracy.py --write docs/accuracy.md
+
+docs: $(READY) ## The pages as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 
 build: $(READY) ## The wheel and the sdist, in dist/
 	$(RUN) build
