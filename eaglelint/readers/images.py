@@ -16,6 +16,7 @@ from eaglelint.readers.documents import read_json
 from eaglelint.readers.shell import read_commands, run_words
 from eaglelint.readers.starting import Fact, facts_from
 from eaglelint.readers.words import Word
+from eaglelint.readers.written import is_script
 
 
 def image_facts(source: Source) -> Iterator[Fact]:
@@ -35,6 +36,11 @@ def image_facts(source: Source) -> Iterator[Fact]:
                 else run_words(words, instruction.where, variables)
             )
             yield from facts_from(items, "dockerfile", unit)
+        elif instruction.name in ("COPY", "ADD") and "<<" in instruction.text.text:
+            variables = _variables(dockerfile, instruction)
+            later = {name: variables[name] for name in _environment(dockerfile) & set(variables)}
+            for text in _written(instruction, variables):
+                yield from facts_from(read_commands(text, later), "dockerfile", unit)
     for stage in dockerfile.stages:
         yield from _started(dockerfile, stage.number)
 
@@ -71,6 +77,18 @@ def _started(dockerfile: Dockerfile, stage: int) -> Iterator[Fact]:
     mounts = _copied(dockerfile, family)
     for fact in facts_from(items, "dockerfile", dockerfile.unit(stage), "" if entrypoint is not None else image):
         yield replace(fact, mounts=(*fact.mounts, *mounts)) if isinstance(fact, Launch) else fact
+
+
+def _environment(dockerfile: Dockerfile) -> set[str]:
+    """The names that ENV sets: unlike those of ARG, a container has them."""
+    return {name for i in dockerfile.instructions if i.name == "ENV" for name in settings(i, {})}
+
+
+def _written(instruction: Instruction, variables: dict[str, Word]) -> Iterator[MappedText]:
+    """The scripts that `COPY <<EOF /start.sh` writes; Docker has replaced the variables in them that it knows."""
+    for item in read_commands(instruction.script, variables):
+        if isinstance(item, Command) and item.stdin is not None and is_script(item.words[-1].content, item.stdin.content):
+            yield item.stdin.written or instruction.script
 
 
 def _last(dockerfile: Dockerfile, stages: list[int], name: str) -> Instruction | None:

@@ -27,7 +27,8 @@ from eaglelint.readers.expansion import expand, expand_one
 from eaglelint.readers.parameters import Scope
 from eaglelint.readers.quoting import mask
 from eaglelint.readers.words import Script, Variable, Word, joined, script_of, unknown
-from eaglelint.readers.wrappers import program, unwrap
+from eaglelint.readers.wrappers import unwrap
+from eaglelint.readers.written import reads_code
 
 #: Statements that are executed before the rest of a script is passed over.
 _MOST_STATEMENTS = 8_000
@@ -60,6 +61,7 @@ class Interpreter:
         self._called: set[tuple[int, int]] = set()
         self._running: frozenset[str] = frozenset()
         self._capturing = False
+        self._source = ""
         self._piped: Word | None = None
 
     def read(self, script: Script, scope: Scope) -> list[Command | Setting]:
@@ -86,6 +88,7 @@ class Interpreter:
         if self._depth >= _DEEPEST:
             return paths
         text = parse(script)
+        outer, self._source = self._source, script.text.text
         self._depth += 1
         for node in text.root.named_children:
             paths = self._statement(node, text, paths)
@@ -93,6 +96,7 @@ class Interpreter:
                 for path in paths:
                     path.dead = ""
         self._depth -= 1
+        self._source = outer
         return paths
 
     def substitute(self, script: Script, scope: Scope, where: Location) -> Word:
@@ -290,10 +294,10 @@ class Interpreter:
             self._add(Setting(variable, word))
         environment = tuple({**dict(path.environment()), **dict(own)}.items())
         code = script_of(found.code) if found.code is not None else None
-        if found.code is None and found.words and command.stdin is not None and _reads_code(found.words):
+        if found.code is None and found.words and command.stdin is not None and reads_code(found.words, command, self._source):
             code = script_of(command.stdin)
         if code is not None:
-            child = path.child(found.words[1:] if found.words else ())
+            child = path.child(found.words[1:] if found.words and found.code is not None else None)
             for variable, word in own:
                 child.variables[variable] = Variable((word,))
                 child.exported.add(variable)
@@ -379,8 +383,3 @@ class Interpreter:
 def _tested(source: str) -> Set[str]:
     """The variables of which a test asks whether they are set."""
     return {name for found in _SET.finditer(source) for name in found.groups() if name}
-
-
-def _reads_code(words: Sequence[Word]) -> bool:
-    """Whether a command is a shell that takes its script from standard input."""
-    return program(words[0]) in ("bash", "sh", "zsh", "dash") and all(w.content.startswith("-") for w in words[1:2])

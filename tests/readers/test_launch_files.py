@@ -107,6 +107,15 @@ class TestDockerfile:
         text = "FROM a\nRUN python3 - <<'EOF'\nx = 1\nEOF\n"
         assert [code.text for code in python_code(source("dockerfile", text))] == ["x = 1\n"]
 
+    def test_a_script_that_is_copied_from_a_here_document(self) -> None:
+        text = (
+            "FROM base\nENV DRAFT=heads/a\nARG TARGET=t\nCOPY --chmod=755 <<'EOF' /opt/start.sh\n"
+            'vllm serve $TARGET --speculative-config "{\\"model\\": \\"$DRAFT\\"}"\nEOF\n'
+            "COPY <<EOF /opt/notes.txt\nvllm serve x\nEOF\n"
+        )
+        found = launch("dockerfile", text)
+        assert (of(found.target), of(found.draft), found.where.line) == (None, "heads/a", 5)
+
     def test_what_is_copied_into_it(self) -> None:
         text = 'FROM a\nCOPY heads/a /models/draft\nCMD ["vllm", "serve", "t"]\n'
         assert launch("dockerfile", text).mounts == (("heads/a", "/models/draft"),)

@@ -236,6 +236,19 @@ class TestScriptsInScripts:
     def test_a_here_document_for_a_shell_is_a_script(self) -> None:
         assert values("ssh host\nbash <<'EOF'\nshow a\nEOF") == ["a"]
 
+    def test_a_here_document_for_a_batch_system_is_a_script(self) -> None:
+        assert [c.words[1].content for c in commands("M=a\nsbatch -N 1 <<EOF\n#!/bin/bash\nshow $M\nEOF")] == ["a"]
+        assert not commands("sbatch job.sh <<EOF\nshow a\nEOF")
+
+    def test_a_script_that_is_written_and_named_again_is_run(self) -> None:
+        for script in (
+            "cat > /tmp/serve.sh <<'EOF'\nshow a $1\nEOF\nbash /tmp/serve.sh b",
+            "tee serve.sh >/dev/null <<'EOF'\nshow a $1\nEOF\nscp serve.sh host:",
+            "cat > entry <<EOF\n#!/usr/bin/env bash\nshow a $1\nEOF",
+        ):
+            (command,) = commands(script)
+            assert [word.value().value for word in command.words[1:]] == ["a", None]
+
     def test_a_here_document_for_anything_else_is_no_script(self) -> None:
         assert not commands("cat > serve.sh <<EOF\nshow a\nEOF")
         assert not commands("printf 'show a\\n' > serve.sh")
