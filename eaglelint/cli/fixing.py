@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from eaglelint import catalog
+from eaglelint.report.excerpt import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ def run(ctx: click.Context, paths: Sequence[str], settings: Settings, *, unsafe:
     problems = fixed.write()
     tell(fixed, written=True)
     for problem in problems:
-        click.echo(f"eaglelint: {problem}", err=True)
+        click.echo(f"eaglelint: {visible(str(problem))}", err=True)
     if problems:
         ctx.exit(2)
     return fixed.result
@@ -47,7 +48,7 @@ def tell(fixed: Fixed, *, written: bool) -> None:
     else:
         click.echo(f"eaglelint: {'nothing was fixed' if written else 'would fix nothing'}", err=True)
     for finding, reason in fixed.refused:
-        click.echo(f"eaglelint: {finding.where} {finding.rule} is left to you: {reason}", err=True)
+        click.echo(visible(f"eaglelint: {finding.where} {finding.rule} is left to you: {reason}"), err=True)
     held = sum(1 for finding in fixed.result.findings if finding.fix and (finding.fix.edits or finding.fix.rename))
     held -= len(fixed.refused)
     if held > 0:
