@@ -206,7 +206,7 @@ def _pipeline(
         labels=share.labels,
         defects=share.defects,
         unresolved=share.unresolved,
-        told=share.told,
+        told=told.dated(share.told, head.config, facts),
         beside=told.beside(share.told, head.config, target, facts),
         served_elsewhere=served and not head.launches,
         checkpoint=checkpoints.of_drafter(head.config, facts) if head.config is not None else None,

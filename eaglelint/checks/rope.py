@@ -11,10 +11,12 @@ from eaglelint.checks.heads import Fault, HeadConfig, config_of, findings, judge
 from eaglelint.checks.positions import pointer_of, rope_type, served_by
 from eaglelint.checks.registry import check
 from eaglelint.conventions import contract
-from eaglelint.conventions.contract import RopeKeys
+from eaglelint.conventions.contract import RopeKeys, TrainedRope
 from eaglelint.facts import Step
 from eaglelint.findings import Finding, Fix
+from eaglelint.linking.recipes import Told
 from eaglelint.linking.records import Server
+from eaglelint.linking.told import title
 from eaglelint.pipeline import Pipeline
 from eaglelint.weights.dimensions import dimensions
 
@@ -74,9 +76,10 @@ def _number(value: Any) -> float | None:
 def rope_contract(pipeline: Pipeline) -> Iterator[Finding]:
     """A drafter's position embedding is not what it was trained with, or is not seen. One finding a head."""
     config = config_of(pipeline)
-    if config is None or config.recorded or pipeline.method != "eagle3" or pipeline.template:
+    if config is None or config.recorded or pipeline.method != "eagle3":
         return
-    for find in (_contradicting, _other_than_trained, _not_seen):
+    finders = (_not_trainable, _contradicting, _trained_otherwise, _other_than_trained, _not_seen)
+    for find in finders[:1] if pipeline.template else finders:
         found = list(find(pipeline, config))
         yield from found
         if found:
@@ -99,6 +102,52 @@ def _contradicting(pipeline: Pipeline, config: HeadConfig) -> Iterator[Finding]:
     fix = Fix("leave the value that the head was trained with, under both keys")
     related = (Step(place, f"theta {new:g}"),)
     yield Finding("EGL406", "warning", message, where, "proven", related, fix, ("rope", pipeline.name))
+
+
+def _not_trainable(pipeline: Pipeline, config: HeadConfig) -> Iterator[Finding]:
+    """A draft config asks for a scaling that the release of the trainer does not have."""
+    own = _rope(partial(_value, config), _EVERY)
+    kind = rope_type(own.scaling)
+    for told, row in _trainers(pipeline):
+        if kind in ("default", *row.types, *row.plain) or told.source is not pipeline.drafter:
+            continue
+        key = next(k for k in ("rope_parameters", "rope_scaling") if config.value(pointer_of(config, k)) is not None)
+        name = f"{title(row.trainer)} {row.release}"
+        message = f"the draft config asks for {kind}, which {name} does not have: it stops when it builds the drafter"
+        fix = Fix(f"train with a later release, or take one of {wording.listed(row.types, 'or')}")
+        related = (Step(told.recipe.where, f"{name} is told to train with it"),)
+        where = config.where(pointer_of(config, key))
+        yield Finding("EGL406", "warning", message, where, "proven", related, fix, ("rope", pipeline.name))
+        return
+
+
+def _trained_otherwise(pipeline: Pipeline, config: HeadConfig) -> Iterator[Finding]:
+    """The release of the trainer takes another position embedding than the head's config says."""
+    own = _rope(partial(_value, config), _EVERY)
+    kind = rope_type(own.scaling)
+    for told, row in _trainers(pipeline):
+        if kind not in ("default", *row.types, *row.plain):
+            continue
+        theta = row.theta if row.theta is not None else own.theta
+        theirs = _Rope(theta, own.scaling if kind in row.types else {})
+        if theirs.key == own.key:
+            continue
+        key = "rope_theta" if theirs.theta != own.theta and own.theta is not None else "rope_scaling"
+        key = key if config.value(pointer_of(config, key)) is not None else "rope_parameters"
+        name = f"{title(row.trainer)} {row.release}"
+        message = f"{name} trains with {theirs.words} whatever the draft config says, but the config gives {own.words}"
+        fix = Fix(f"write the position embedding of the training: {theirs.words}")
+        where, related = config.where(pointer_of(config, key)), (Step(told.recipe.where, "the head is trained here"),)
+        yield Finding("EGL406", "warning", message, where, "proven", related, fix, ("rope", pipeline.name))
+        return
+
+
+def _trainers(pipeline: Pipeline) -> Iterator[tuple[Told, TrainedRope]]:
+    """The trainings by which a head may have been made, with what their releases make of position embeddings."""
+    for told in pipeline.told:
+        row = contract.trained_rope(told.recipe.trainer, told.release) if told.recipe.step == "train" else None
+        if row is not None and told.named:
+            yield told, row
 
 
 def _other_than_trained(pipeline: Pipeline, config: HeadConfig) -> Iterator[Finding]:

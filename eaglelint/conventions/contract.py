@@ -47,6 +47,22 @@ class RopeKeys:
 
 
 @dataclass(frozen=True)
+class TrainedRope:
+    """What one release of a trainer makes of the position embedding in a draft config.
+
+    `theta` is its base whatever the config says (None: the config's). It has the scaling `types`, and takes those of
+    `plain` for none; at any other it stops.
+    """
+
+    trainer: str
+    release: str
+    types: tuple[str, ...]
+    evidence: tuple[str, ...]
+    plain: tuple[str, ...] = ()
+    theta: float | None = None
+
+
+@dataclass(frozen=True)
 class TypeRule:
     """Which type a range of releases gives a drafter's weights, when the launch leaves it open.
 
@@ -95,6 +111,11 @@ def rope_keys(engine: str, specifier: str | None) -> tuple[RopeKeys, ...]:
     return _admitted(_load().rope, engine, specifier)
 
 
+def trained_rope(trainer: str, release: str) -> TrainedRope | None:
+    """What a release of a trainer makes of a draft config's position embedding; None when that is not known."""
+    return next((row for row in _load().trained if (row.trainer, row.release) == (trainer, release)), None)
+
+
 def type_rules(engine: str, specifier: str | None) -> tuple[TypeRule, ...]:
     """How the admitted releases choose the drafter's type; () for engines that give it the target's, or are unknown."""
     return _admitted(_load().types, engine, specifier)
@@ -132,6 +153,7 @@ def _admitted(rows: Iterable[Row], engine: str, specifier: str | None) -> tuple[
 class _Tables(NamedTuple):
     context: tuple[ContextLength, ...]
     rope: tuple[RopeKeys, ...]
+    trained: tuple[TrainedRope, ...]
     types: tuple[TypeRule, ...]
     rotation: Rotation
 
@@ -143,6 +165,7 @@ def _load() -> _Tables:
     return _Tables(
         tuple(ContextLength(**_row(row)) for row in raw["context_length"]),
         tuple(RopeKeys(**_row(row)) for row in raw["rope"]),
+        tuple(TrainedRope(**_row(row)) for row in raw["trained_rope"]),
         tuple(TypeRule(**_row(row)) for row in raw["dtype"]),
         Rotation(tuple(rotated["names"]), tuple(rotated["keys"]), tuple(rotated["groups"])),
     )

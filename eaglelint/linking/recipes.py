@@ -18,7 +18,8 @@ class Told:
 
     `outputs` are the folders into which it writes, those of later exports included. `data` are the recipes that stored
     the states on which it trains. `named` says that it names the head, by its folder or by its config. `source` is the
-    draft config from which it starts, or that of the head which it converts, when it is in the project.
+    draft config from which it starts, or that of the head which it converts, when it is in the project. `release` is
+    that of the trainer, "" when no pin says it.
     """
 
     recipe: Recipe
@@ -26,6 +27,7 @@ class Told:
     data: tuple[Recipe, ...] = ()
     named: bool = False
     source: DrafterConfig | None = None
+    release: str = ""
 
     @property
     def keeps_rope(self) -> bool:

@@ -63,6 +63,15 @@ def trainings(
     return [statement for _, statement in named or found]
 
 
+def dated(mine: Sequence[Told], config: DrafterConfig | None, facts: Facts) -> tuple[Told, ...]:
+    """The recipes with the releases of their trainers, where these are known exactly."""
+    found = ((told, _specifier(told.recipe, facts.pins, config)) for told in mine)
+    return tuple(
+        replace(told, release=text[2:]) if text.startswith("==") and not set(text) & set(",*") else told
+        for told, text in found
+    )
+
+
 def beside(
     mine: Sequence[Told], config: DrafterConfig | None, target: Target | None, facts: Facts
 ) -> tuple[tuple[Training, Training], ...]:
