@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eaglelint import changed
 from eaglelint.changed import changed_lines, since, touching
@@ -80,6 +82,15 @@ class TestLines:
         assert self.changed("abcd", "bcd") == {1}
         assert self.changed("abcd", "abc") == {3}
         assert self.changed("abc", "") == set()
+
+    @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abcX"), max_size=12))
+    def test_what_is_left_stood_there_in_that_order(self, old: list[str], new: list[str]):
+        changed = self.changed("".join(old), "".join(new))
+        assert changed <= set(range(1, len(new) + 1))
+        assert {n for n, line in enumerate(new, 1) if line == "X"} <= changed
+        rest = iter(old)
+        assert all(line in rest for n, line in enumerate(new, 1) if n not in changed)
+        assert bool(changed) == (old != new) or not new
 
     def test_large_changes_are_compared_line_by_line(self, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(changed, "_EXACT", 3)

@@ -10,7 +10,7 @@ import pytest
 from eaglelint._resources import data_root
 from eaglelint.schema import generated
 
-NAMES = ("report", "rule", "settings")
+NAMES = ("baseline", "report", "rule", "settings")
 
 
 def schema(name: str) -> dict[str, object]:
@@ -44,3 +44,14 @@ def test_the_schema_of_settings_accepts_and_refuses():
     assert validator.is_valid(good)
     for bad in ({"fail_on": "error"}, {"fail-on": "fatal"}, {"pipeline": [{}]}, {"folder": "x"}, {"select": "EGL001"}):
         assert not validator.is_valid(bad)
+
+
+def test_the_schema_of_baselines_describes_what_is_written():
+    from eaglelint.baseline import Baseline, text
+
+    validator = jsonschema.Draft202012Validator(schema("baseline"))
+    written = json.loads(text(Baseline("b.json", {("a", "EGL401"): 2, ("b/c", "EGL203"): 1})))
+    assert validator.is_valid(written)
+    assert validator.is_valid(json.loads(text(Baseline("b.json"))))
+    for bad in ({"version": 2}, {"findings": {"a": {"EGL401": 0}}}, {"findings": {"a": 1}}, {"more": 1}):
+        assert not validator.is_valid(written | bad)

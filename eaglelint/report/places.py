@@ -16,6 +16,9 @@ from eaglelint.report.excerpt import line_of, visible
 if TYPE_CHECKING:
     from eaglelint.run import Result
 
+#: Where GitHub and GitLab say that they laid out the repository.
+_CHECKOUTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+
 
 def title(finding: Finding) -> str:
     """`EGL401 aux-layers-mismatch`."""
@@ -29,14 +32,16 @@ def place(where: Location) -> str:
 
 @cache
 def repository(folder: str) -> str:
-    """The root of the repository that a folder lies in: the nearest one that holds `.git`, else the folder itself."""
-    place = folder
-    while not os.path.exists(os.path.join(place, ".git")):
-        above = os.path.dirname(place)
-        if above == place:
-            return folder
-        place = above
-    return place
+    """The root of the repository that a folder lies in: the nearest one that holds `.git`.
+
+    Where a CI laid out the files without one, it is the folder in which it did so, else `folder` itself.
+    """
+    above = [folder]
+    while os.path.dirname(above[-1]) != above[-1]:
+        above.append(os.path.dirname(above[-1]))
+    checkouts = [os.path.realpath(os.environ[name]) for name in _CHECKOUTS if os.environ.get(name)]
+    marked = (place for place in above if os.path.exists(os.path.join(place, ".git")))
+    return next(marked, None) or next((place for place in above if place in checkouts), folder)
 
 
 def from_root(path: str) -> str:

@@ -32,6 +32,8 @@ FILES = {
 @pytest.fixture(autouse=True)
 def outside_of_any_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_WORKSPACE", "CI_PROJECT_DIR"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def github(log: dict[str, Any]) -> Iterator[str]:
@@ -219,8 +221,14 @@ def test_what_files_say_forges_no_link_and_no_control_character(project):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]", message)
 
 
-def test_paths_start_at_the_root_of_the_repository(project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / ".git").mkdir()
+@pytest.mark.parametrize("variable", [None, "GITHUB_WORKSPACE", "CI_PROJECT_DIR"])
+def test_paths_start_at_the_root_of_the_repository(
+    project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None
+):
+    if variable is None:
+        (tmp_path / ".git").mkdir()
+    else:
+        monkeypatch.setenv(variable, str(tmp_path))
     (tmp_path / "models/drafter").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "models")
     findings = [Finding("EGL001", "error", "m", Location(path)) for path in ("drafter/a.py", "../b.py")]
