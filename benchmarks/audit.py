@@ -73,18 +73,27 @@ def setters(name: str, archive: Path) -> dict[str, Any]:
 
 def derived(archive: Path) -> list[dict[str, Any]]:
     """What `eaglelint derive` makes of a release, by class. Raises as `setters` does."""
-    package = HERE.parent / "eaglelint"
-    code = [*package.glob("derive.py"), *package.glob("derivation/*.py"), *package.glob("analyser/*.py")]
-    code += HERE.parent.glob("rules/conventions/callees/*.yaml")
     command = [sys.executable, "-m", "eaglelint", "derive", str(archive), "--format", "json"]
-    found: list[dict[str, Any]] = json.loads(_kept(archive, "derived", code, command))
+    found: list[dict[str, Any]] = json.loads(_kept(archive, "derived", derivation_code(), command))
     return found
 
 
-def _kept(archive: Path, kind: str, code: Iterable[Path], command: Sequence[str], given: str = "") -> str:
-    """What a command prints; kept beside the archive for as long as neither the question nor the code changes."""
+def derivation_code() -> list[Path]:
+    """The files that decide what is derived from a release."""
+    package = HERE.parent / "eaglelint"
+    code = [*package.glob("derive.py"), *package.glob("derivation/*.py"), *package.glob("analyser/*.py")]
+    return [*code, *HERE.parent.glob("rules/conventions/callees/*.yaml")]
+
+
+def kept_file(archive: Path, kind: str, code: Iterable[Path], given: str = "") -> Path:
+    """Where an answer is kept, beside the archive, for as long as neither the question nor the code changes."""
     text = b"".join(path.read_bytes() for path in sorted(code)) + given.encode()
-    kept = archive.with_suffix(f".{kind}-{hashlib.sha256(text).hexdigest()[:16]}.json")
+    return archive.with_suffix(f".{kind}-{hashlib.sha256(text).hexdigest()[:16]}.json")
+
+
+def _kept(archive: Path, kind: str, code: Iterable[Path], command: Sequence[str], given: str = "") -> str:
+    """What a command prints, from an earlier run when nothing has changed."""
+    kept = kept_file(archive, kind, code, given)
     if not kept.exists():
         done = subprocess.run(
             command, input=given, capture_output=True, text=True, check=True, timeout=LIMIT, cwd=HERE.parent

@@ -18,8 +18,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from audit import derivation_code, kept_file
 from engine_sources import archives, release
 
+from eaglelint.cli.derive import record
 from eaglelint.conventions.load import Entry
 from eaglelint.conventions.table import Engine, engine
 from eaglelint.conventions.versions import within
@@ -75,23 +77,32 @@ def _differences(entry: Entry, item: Derived) -> str:
 def measure(table: Engine, version: str, archive: Path) -> list[tuple[str, str, str]]:
     """(file, outcome, why) for each target file that the table has of a release."""
     source = next(s for s in read(str(archive)) if s.engine == table.name)
+    kept = kept_file(archive.resolve(), "derived", derivation_code())
     found = derive_engine(source)
+    kept.write_text(json.dumps([record(item) for item in found]), encoding="utf-8")  # the audit wants the same
     rows = []
     for entry in table.entries:
         if not within(version, entry.reading.first, entry.reading.last):
             continue
         for file in entry.reading.model_files:
-            if not _holds_targets(source, entry, file):
+            if not _holds_targets(source, entry, file, version):
                 continue
-            mine = [d for d in found if d.file.endswith(f"/{file}")]
+            mine = [d for d in found if d.file.endswith(f"/{file}")] or _beside(found, file, entry, version)
             rows.append((file, *compare(entry, version, mine)))
     return rows
 
 
-def _holds_targets(source: EngineSource, entry: Entry, file: str) -> bool:
+def _beside(found: list[Derived], file: str, entry: Entry, version: str) -> list[Derived]:
+    """The classes of an entry that stand beside a file of their package, in which only their decoder is."""
+    folder = f"/{file.rpartition('/')[0]}/"
+    inside = [d for d in found if "/" in file and f"/{d.file.rpartition('/')[0]}/".endswith(folder)]
+    return [d for d in inside if d.name in entry.architectures_at(version)]
+
+
+def _holds_targets(source: EngineSource, entry: Entry, file: str, version: str) -> bool:
     """Whether a release has the file, and the file has classes of the entry (not only a loop that another one uses)."""
     data = {f: s.data for s in source.sources for f in entry.reading.model_files if s.path.endswith(f"/{f}")}
-    classes = {f: any(f"class {a}".encode() in d for a in entry.architectures) for f, d in data.items()}
+    classes = {f: any(f"class {a}".encode() in d for a in entry.architectures_at(version)) for f, d in data.items()}
     return file in data and (classes[file] or not any(classes.values()))
 
 

@@ -35,7 +35,8 @@ _NO_TARGETS = re.compile(r"eagle|mtp|nextn|dflash|dspark|medusa|draft|interfaces
 class Derived:
     """The convention of one target class. `reading` is None when it can not be told, and `reason` says why.
 
-    `proofs` are the places that show it: (what stands there, where). `seen` is what arrived for which ids.
+    `proofs` are the places that show it: (what stands there, where). `seen` is what arrived for which ids. `without`
+    are optional keys of the target's config: what is said is true for targets that have none of them.
     """
 
     engine: str
@@ -46,6 +47,7 @@ class Derived:
     where: Location | None = None
     proofs: tuple[tuple[str, Location], ...] = ()
     seen: tuple[Seen, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 def derive(path: str, target_file: str = "") -> list[Derived]:
@@ -90,10 +92,10 @@ def _data(source: File) -> bytes:
 def derived_reading(sources: Sequence[File], engine: str, architectures: Sequence[str]) -> Reading | None:
     """What an engine's model files in a project make of layer ids for a target; None when they are not there.
 
-    None, too, when it can not be told, or when several classes of these names disagree.
+    None, too, when it can not be told for every config, or when several classes of these names disagree.
     """
     found = derived(sources, engine, architectures)
-    readings = [item.reading for item in found if item.reading is not None]
+    readings = [item.reading for item in found if item.reading is not None and not item.without]
     if len(readings) != len(found) or not readings:
         return None
     alike = {(r.rule, r.default, r.zero, r.end, r.outside, r.order, r.tensor) for r in readings}
@@ -144,6 +146,24 @@ def _inherits(data: bytes, names: set[bytes]) -> bool:
 
 
 def _convention(source: Source, version: str, path: str, cls: ClassV) -> Derived:
+    """Run one class and judge it, for any config or else for one without optional keys."""
+    found = _judged(source, version, path, cls)
+    optional = source.optional_keys() if found.reading is None else frozenset()
+    if not optional:
+        return found
+    source.world.config.without = optional
+    try:
+        again = _judged(source, version, path, cls)
+    finally:
+        source.world.config.without = frozenset()
+    if again.reading is None:
+        return found
+    note = "for a config without " + ", ".join(sorted(optional))
+    reading = replace(again.reading, note=f"{again.reading.note}; {note}" if again.reading.note else note)
+    return replace(again, reading=reading, without=tuple(sorted(optional)))
+
+
+def _judged(source: Source, version: str, path: str, cls: ClassV) -> Derived:
     """Run one class and judge it. Whatever goes wrong is a reason."""
     name = cls.name
     seen: list[Seen] = []

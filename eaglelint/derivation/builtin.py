@@ -10,19 +10,26 @@ from eaglelint.analyser.operations import truth
 from eaglelint.analyser.scope import Frame
 from eaglelint.analyser.values import HOLE, MISSING, ClassV, External, FuncV, ListV, Obj, Special, Unknown, V
 from eaglelint.derivation.objects import ListOf, Super, bases_outside, linear
+from eaglelint.derivation.pretrained import Part
 from eaglelint.derivation.tensors import Crash, Dense, Packed
 
 if TYPE_CHECKING:
     from eaglelint.derivation.execution import EngineInterpreter
 
-_DEPTHS = frozenset({"num_hidden_layers", "n_layer", "n_layers", "num_layers", "n_hidden_layers"})
+_DEPTHS = frozenset({"num_hidden_layers", "n_layer", "n_layers", "num_layers", "n_hidden_layers", "decoder_layers"})
 _KINDS_BY_LAYER = frozenset(
     {"layer_types", "hybrid_override_pattern", "layers_block_type", "block_configs", "attn_type_list", "layers_type"}
 )
 
 
 class Config(Special):
-    """The config of the target: N decoder layers, a hidden size; other keys are not known, and absent when asked so."""
+    """The config of the target: N decoder layers, a hidden size; other keys are not known, and absent when asked so.
+
+    `without` names optional keys that this target does not have: they are None.
+    """
+
+    def __init__(self) -> None:
+        self.without: frozenset[str] = frozenset()
 
     def attribute(self, run: Any, name: str) -> V:
         """A key of the config."""
@@ -32,10 +39,12 @@ class Config(Special):
             return 4096
         if name in _KINDS_BY_LAYER:
             return ListV([Unknown(name) for _ in range(run.depth)])
-        if name.endswith("config") or name in ("get_text_config", "model_config"):
+        if name.endswith("config") or name in ("get_text_config", "model_config", "decoder"):
             return self
         if name in ("get", "to_dict", "update"):
             return MISSING
+        if name in self.without:
+            return None
         return Unknown(f"config.{name}")
 
     def call_method(self, run: Any, name: str, site: CallSite) -> V:
@@ -89,6 +98,8 @@ def _isinstance(run: EngineInterpreter, site: CallSite) -> V:
     names = {k.path.rsplit(".", 1)[-1] for k in every if isinstance(k, External)}
     if isinstance(value, Dense | Packed):
         return bool(names & {"Tensor"})
+    if isinstance(value, Part):
+        return value.what == "layers" and "ModuleList" in names
     if isinstance(value, Obj) and value.cls is not None:
         if any(k in linear(value.cls) for k in every if isinstance(k, ClassV)):
             return True
@@ -102,6 +113,8 @@ def _isinstance(run: EngineInterpreter, site: CallSite) -> V:
 
 def _len(run: EngineInterpreter, site: CallSite) -> V:
     value = site.get(0, "obj")
+    if isinstance(value, Part):
+        return value.depth
     if isinstance(value, Obj) and value.cls is not None:
         method = run.objects.find(value.cls, "__len__")
         if isinstance(method, FuncV):

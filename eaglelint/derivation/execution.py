@@ -11,7 +11,7 @@ from eaglelint.analyser import interpreter as lenient
 from eaglelint.analyser.operations import join, truth
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.scope import Frame, Spot
-from eaglelint.analyser.values import ListV, Unknown, V
+from eaglelint.analyser.values import FuncV, ListV, Unknown, V
 from eaglelint.derivation.objects import EngineObjects
 from eaglelint.derivation.tensors import Content, Crash, Dense, Term, fresh, guessed, states_in, unscaled
 
@@ -50,6 +50,7 @@ class EngineInterpreter(lenient.Interpreter):
         self.inside = False
         self.updates = 0
         self.passed_over: list[Crash] = []
+        self.early: list[V] = []
         self.left_out: list[Spot] = []
         self.unsure: dict[int, Spot] = {}
         self.statements = {
@@ -74,6 +75,20 @@ class EngineInterpreter(lenient.Interpreter):
         self.steps += 1
         if self.steps > _FUEL:
             raise lenient.OutOfFuel
+
+    def call_function(self, func: FuncV, args: list[V], kwargs: dict[str, V]) -> V:
+        """Run a function; one that has returned under a condition and raises otherwise has returned."""
+        depth, height = len(self.stack), len(self.journal)
+        self.early.append(None)
+        try:
+            return super().call_function(func, args, kwargs)
+        except Crash as error:
+            if not error.explicit or self.early[-1] is None:
+                raise
+            self._unwind(depth, height)
+            return self.early[-1]
+        finally:
+            self.early.pop()
 
     def block(self, statements: Any, frame: Frame) -> lenient.Flow:
         """Execute statements in order.
@@ -104,10 +119,10 @@ class EngineInterpreter(lenient.Interpreter):
     def _raises(self, node: cst.Raise, frame: Frame) -> lenient.Flow:
         from eaglelint.analyser.patterns import dotted
 
-        raise Crash(dotted(node.exc) if node.exc is not None else "raise", frame.scope.spot(node))
+        raise Crash(dotted(node.exc) if node.exc is not None else "raise", frame.scope.spot(node), explicit=True)
 
     def _asserts(self, node: cst.Assert, frame: Frame) -> lenient.Flow:
-        if truth(expressions.evaluate(self, node.test, frame)) is False:
+        if truth(expressions.evaluate(self, node.test, frame)) is False and not self.inside:
             raise Crash("AssertionError", frame.scope.spot(node))
         return None
 
@@ -153,8 +168,11 @@ class EngineInterpreter(lenient.Interpreter):
         if first.crash is not None and second.crash is not None:
             raise first.crash
         for one, other in ((first, second), (second, first)):
-            if one.flow is not None and other.flow is None and other.crash is None and states_in(one.flow[1]):
-                self.left_out.append(frame.scope.spot(node.test))
+            if one.flow is not None and other.flow is None and other.crash is None:
+                if states_in(one.flow[1]) and not self.inside:
+                    self.left_out.append(frame.scope.spot(node.test))
+                if one.flow[0] == "return" and self.early and self.early[-1] is None:
+                    self.early[-1] = one.flow[1]
         if first.crash is not None or (first.flow is not None and second.flow is None and second.crash is None):
             return second.flow
         if second.crash is not None or (second.flow is not None and first.flow is None):

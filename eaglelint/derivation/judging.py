@@ -45,7 +45,7 @@ def judge(seen: Sequence[Seen]) -> Verdict:
     """The convention of a target class by what arrived for the probes, on several depths."""
     listed = [s for s in seen if s.ids is not None]
     if all(not s.states for s in seen):
-        crash = next((s.crash for s in seen if s.crash), "")
+        crash = seen[0].crash if seen and all(s.crash for s in seen) else ""
         why = f"every run ends with {crash}" if crash else "the forward pass returns no auxiliary states for any ids"
         return Verdict("nothing_captured", reason=why)
     default = _default([s for s in seen if s.ids is None])

@@ -21,6 +21,7 @@ from eaglelint.analyser.values import (
     Unknown,
     V,
 )
+from eaglelint.derivation.pretrained import Part
 from eaglelint.derivation.tensors import Crash, Dense
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ class EngineObjects(Objects):
                 self.run.world.construct(self.run, owner)
             self.run.touch(owner)
             owner.attrs[name] = value
-        elif isinstance(owner, Dense):
+        elif isinstance(owner, Dense | Part):
             self.run.touch(owner)
             owner.attrs[name] = value
         elif isinstance(owner, ClassV):
@@ -199,6 +200,9 @@ class EngineObjects(Objects):
             method = self.find(owner.cls, "__getitem__")
             if isinstance(method, FuncV):
                 return self.run.call_function(replace(method, bound=owner), [key], {})
+        if isinstance(owner, DictV) and isinstance(key, int) and owner.items and key not in owner.items:
+            if all(isinstance(known, int) for known in owner.items):  # things by number, all of them
+                raise Crash(f"KeyError: {key}", frame.scope.spot(node))
         if isinstance(owner, Obj | Unknown | External) and isinstance(key, str):
             given = self.run.world.surrounding(key)
             return given if given is not MISSING else Unknown(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from eaglelint.analyser.values import MISSING, ClassV, FuncV, ListV, Obj, Unknow
 from eaglelint.derivation.callees import callees
 from eaglelint.derivation.execution import EngineInterpreter, EngineRecorder
 from eaglelint.derivation.objects import linear
+from eaglelint.derivation.pretrained import Part
 from eaglelint.derivation.surroundings import EngineWorld
 from eaglelint.derivation.tensors import (
     EMPTY,
@@ -40,6 +42,11 @@ _DEFAULTS = ("get_eagle3_default_aux_hidden_state_layers", "get_eagle3_aux_hidde
 _INNER = (
     "model", "language_model", "llm", "text_model", "thinker", "decoder", "backbone", "transformer", "language", "lm",
 )  # fmt: skip
+#: Keys of a config, and names that are compared with None.
+_KEY = re.compile(r"\bconfig\.([a-z]\w*)")
+_ASKED_FOR_NONE = re.compile(r"\b([a-z]\w*) is (?:not )?None\b")
+#: Ends of the names of classes that are served.
+_SERVED = ("ForCausalLM", "ForConditionalGeneration")
 #: Parameters of a decoder that an ordinary forward pass leaves out.
 _ABSENT = ("embeds", "pp_proxy", "intermediate_tensors", "deepstack", "per_layer", "mm_input")
 
@@ -76,6 +83,8 @@ class Source:
         self.code = code
         self.world = EngineWorld(code, callees(engine))
         self.run = EngineInterpreter(self.world, EngineRecorder(), 12)
+        #: Files in which the latest model and its decoder stand.
+        self.files: set[str] = set()
 
     def classes(self, path: str) -> list[ClassV]:
         """The classes of a file whose instances have the engine's setter, own or inherited."""
@@ -101,7 +110,14 @@ class Source:
             return [cls for cls in found if cls in named]
         registered = self.world.registry(path)
         own = [cls for cls in found if cls.name in registered] if registered else found
+        own = own or [cls for cls in found if cls.name.endswith(_SERVED)]  # reached from a registered one's module
         return [cls for cls in own if not cls.name.endswith(("Base", "Mixin")) and not cls.name.startswith("Supports")]
+
+    def optional_keys(self) -> frozenset[str]:
+        """Keys of the config that the latest model reads and asks for None: a target may lack them."""
+        text = "\n".join(self.code.sources[file].data.decode("utf-8", "replace") for file in self.files)
+        read = set(_KEY.findall(text))
+        return frozenset(key for key in _ASKED_FOR_NONE.findall(text) if key in read)
 
     def likeness(self, cls: ClassV) -> frozenset[tuple[str, int]]:
         """What tells a class from others: its methods and class attributes, own or inherited."""
@@ -126,6 +142,7 @@ class Model:
         self.run.steps = 0
         self.world.layer_numbers = {}
         self.frame = module_frame(cls.scope)
+        source.files = {cls.scope.path}
         self.obj = Obj(cls.name, cls, outside=False)
         self.obj.attrs["%init"] = ([], self._arguments(cls))
         self._guard(lambda: self.world.construct(self.run, self.obj))
@@ -133,6 +150,9 @@ class Model:
         if found is None:
             raise Underivable(f"no list of {depth} decoder layers was found in an instance of {cls.name}")
         self.decoder: Obj = found
+        if found.cls is not None:
+            source.files.add(found.cls.scope.path)
+        self.runner = self._caller(self.obj, found, 4) or found
         self.world.layer_numbers = {
             id(layer): n
             for value in self.decoder.attrs.values()
@@ -175,15 +195,25 @@ class Model:
         for value in obj.attrs.values():
             if isinstance(value, ListV) and value.kind == "modules" and len(value.items) == self.depth:
                 return obj
+            if isinstance(value, Part):
+                return obj  # it runs a model of the Transformers library
         if not fuel:
             return None
-        inner = [obj.attrs.get(name) for name in _INNER]
+        inner = [obj.attrs.get(name) for name in (*_INNER, "layers")]
         for value in inner:
             if isinstance(value, Obj) and value.cls is not None:
                 found = self._decoder(value, fuel - 1)
                 if found is not None:
                     return found
         return None
+
+    def _caller(self, obj: Obj, decoder: Obj, fuel: int) -> Obj | None:
+        """The model that keeps its decoder as `layers` and does the rest itself: embedding, final norm."""
+        if obj.attrs.get("layers") is decoder:
+            return obj
+        inner = [obj.attrs.get(name) for name in _INNER if fuel]
+        found = (self._caller(value, decoder, fuel - 1) for value in inner if isinstance(value, Obj))
+        return next((one for one in found if one is not None), None)
 
     def proofs(self) -> list[tuple[str, Location]]:
         """The lines at which states were captured, and at which layers run."""
@@ -251,10 +281,10 @@ class Model:
         self.world.begin()
         self.run.left_out.clear()
         self.run.layer, self.run.inside = -1, False
-        assert self.decoder.cls is not None
-        forward = self.run.objects.find(self.decoder.cls, "forward")
+        assert self.runner.cls is not None
+        forward = self.run.objects.find(self.runner.cls, "forward")
         if not isinstance(forward, FuncV):
-            raise Underivable(f"{self.decoder.name} has no forward in the source")
+            raise Underivable(f"{self.runner.name} has no forward in the source")
         given: dict[str, V] = {}
         for param in forward.node.params.params[1:]:
             name = param.name.value
@@ -266,7 +296,7 @@ class Model:
                 given[name] = Tokens()
             elif param.default is None:
                 given[name] = Unknown(name)
-        result = self.run.call_function(replace(forward, bound=self.decoder), [], given)
+        result = self.run.call_function(replace(forward, bound=self.runner), [], given)
         return self._judge(ids, result, forward)
 
     def _judge(self, ids: tuple[int, ...] | None, result: V, forward: FuncV) -> Seen:
@@ -280,7 +310,8 @@ class Model:
         if not captured and self.run.left_out:
             where = place(self.run.left_out[0])
             raise Underivable("whether states are returned depends on a condition that is not known", where)
-        boundaries = Boundaries(self.depth, self.world.entry_contents, self.world.finals)
+        last = [s.content for s in states_in(result)[:1] if not guessed(s.content)]  # a final norm outside the decoder
+        boundaries = Boundaries(self.depth, self.world.entry_contents, self.world.finals or last)
         kept = {id(state) for state in captured}
         self.run.rec.captures = {key: spot for key, spot in self.run.rec.captures.items() if key in kept}
         found = []

@@ -74,6 +74,8 @@ def play(run: EngineInterpreter, world: EngineWorld, role: str, func: V, site: C
     if role == "merge":
         others = [v for v in values if isinstance(v, Dense) and v is not state]
         return Dense(plus(state.content, others[0].content)) if others else state
+    if role.startswith("mix_"):
+        return _mixed(run, role.removeprefix("mix_"), values)
     if role == "keep":
         return state
     if role == "read":
@@ -90,6 +92,22 @@ def play(run: EngineInterpreter, world: EngineWorld, role: str, func: V, site: C
             _keep(run, EMPTY)  # the stage wrote the complete stream itself
         return Dense(state.content)
     return Unknown(role)
+
+
+def _mixed(run: EngineInterpreter, gives: str, values: list[V]) -> V:
+    """What a half of a hyper-connection gives, by letters.
+
+    "s" the streams with what the half before it made, "n" their normed input, "a" their mean.
+    """
+    streams: Content = EMPTY
+    for state in [v for v in values if isinstance(v, Dense)][: 2 if "s" in gives else 1]:
+        streams = plus(streams, state.content)
+    made: dict[str, V] = {
+        "s": Dense(streams),
+        "n": Dense(of_sum("normed", streams, run.layer)),
+        "a": Dense(of_sum("mean", streams, 0)),
+    }
+    return tuple(made.get(part, Unknown("mixing matrix")) for part in gives)
 
 
 def read_pair(run: EngineInterpreter, site: CallSite) -> V:

@@ -7,9 +7,11 @@ embeddings are known by the names of their classes. What helpers outside the sou
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+import libcst.matchers as m
 
 from eaglelint.analyser import calls
 from eaglelint.analyser.calls import CallSite
@@ -30,7 +32,7 @@ from eaglelint.analyser.values import (
     V,
 )
 from eaglelint.analyser.world import World
-from eaglelint.derivation import stages
+from eaglelint.derivation import pretrained, registry, stages
 from eaglelint.derivation.builtin import FUNCTIONS, Config
 from eaglelint.derivation.callees import Callees
 from eaglelint.derivation.objects import ListOf, Super, bases_outside, is_module, linear
@@ -49,9 +51,6 @@ from eaglelint.facts import Facts
 
 if TYPE_CHECKING:
     from eaglelint.derivation.execution import EngineInterpreter
-
-#: An entry of vLLM's registry: ("module", "Class").
-_REGISTERED = re.compile(r'\(\s*"([\w.]+)",\s*"(\w+)",?\s*\)')
 
 
 class EngineWorld(World):
@@ -88,12 +87,9 @@ class EngineWorld(World):
         return super().load(run, path)
 
     def registry(self, path: str) -> dict[str, str]:
-        """Architecture -> module of vLLM's registry of models; {} for engines without one."""
+        """Class -> module of vLLM's registry of models; {} for engines without one."""
         if self._registered is None:
-            self._registered = {}
-            for source in self.code.python:
-                if source.path.endswith("model_executor/models/registry.py"):
-                    self._registered = {m[1]: m[0] for m in _REGISTERED.findall(source.data.decode("utf-8", "replace"))}
+            self._registered = registry.read(self.code)
         return self._registered
 
     # ---- instances -----------------------------------------------------------------------------------------------
@@ -111,7 +107,8 @@ class EngineWorld(World):
             run.call_function(replace(init, bound=obj), *pending)
             run.layer, run.inside, self.in_layer = state
 
-    def _instance(self, run: EngineInterpreter, cls: ClassV, site: CallSite) -> V:
+    def instance_of(self, run: EngineInterpreter, cls: ClassV, site: CallSite) -> V:
+        """A new instance of a class; the `__init__` of a module is put off until something asks for an attribute."""
         outside = bases_outside(cls)
         if any("Enum" in base for base in outside):
             return Unknown(cls.name)
@@ -155,7 +152,7 @@ class EngineWorld(World):
         if isinstance(func, FuncV | Special):
             return MISSING
         if isinstance(func, ClassV):
-            return self._instance(run, func, site)
+            return self.instance_of(run, func, site)
         if isinstance(func, Partial):
             return MISSING
         if isinstance(func, External):
@@ -173,6 +170,8 @@ class EngineWorld(World):
             return Obj(_name(func))
         if role == "first":
             return values[0] if values else Unknown("argument")
+        if role == "two":
+            return tuple(values[:2])
         if role == "list":
             return ListV(calls.iterate(run, values[0]) or [])
         if role == "norm":
@@ -182,12 +181,16 @@ class EngineWorld(World):
         if role == "pair":
             states = [v for v in values if isinstance(v, Dense) or v is None][:2]
             return tuple(states) if len(states) == 2 else Unknown("pair")
+        if role == "embed_norm":
+            return (Dense(EMBEDDING), Dense(of_sum("normed", EMBEDDING, run.layer)))
         if role == "range":
             return (0, values[0])
         if role == "language_model":
             return self._language_model(run, getattr(func, "bound", None))
+        if role in ("pretrained", "fusions", "recorder"):
+            return pretrained.play(run, role, site)
         if role == "registered":
-            return self._registered_model(run, site)
+            return registry.model(run, self, site)
         if role in ("layers", "layers_first", "layers_only"):
             return self._layers(run, role, site)
         return stages.play(run, self, role, func, site)
@@ -200,18 +203,6 @@ class EngineWorld(World):
                 if isinstance(found, Obj):
                     return found
         return Unknown("language model")
-
-    def _registered_model(self, run: EngineInterpreter, site: CallSite) -> V:
-        """An instance of the class that the registry names for the architectures of the call."""
-        names = calls.iterate(run, site.kwargs.get("architectures")) or []
-        path = site.frame.scope.path.rpartition("/")[0]
-        for name in names:
-            module = self.registry(path).get(name) if isinstance(name, str) else None
-            scope = self.load(run, f"{path}/{module}.py") if module else None
-            cls = scope.names.get(name) if scope is not None else None
-            if isinstance(cls, ClassV):
-                return self._instance(run, cls, CallSite([], {"vllm_config": self.config}, site.node, site.frame))
-        return Unknown("the language model is chosen by the config")
 
     def _layers(self, run: EngineInterpreter, role: str, site: CallSite) -> V:
         number = site.get(0, "num_hidden_layers")
@@ -294,6 +285,8 @@ class EngineWorld(World):
         if id(obj) in self.layer_numbers:
             return self._layer(run, obj, self.layer_numbers[id(obj)], site)
         if any(n.endswith("norm") or "layernorm" in n for n in names):
+            if obj.cls is not None and _passes_on(run.objects.find(obj.cls, "forward")):
+                return (self.norm(run, values[:1]), values[1] if len(values) > 1 else None)
             return self.norm(run, values)
         if any("embed" in n for n in names) and first_state(values) is None and not run.inside and run.layer < 0:
             return Dense(EMBEDDING)
@@ -345,6 +338,21 @@ def _named(func: FuncV, site: CallSite) -> dict[str, V]:
     return {**dict(zip(params, site.args, strict=False)), **site.kwargs}
 
 
+def _passes_on(forward: V) -> bool:
+    """Whether the forward of a norm gives its second argument back as it was, added to nothing."""
+    if not isinstance(forward, FuncV):
+        return False
+    params = [p.name.value for p in forward.node.params.params]
+    last = forward.node.body.body[-1] if isinstance(forward.node.body, cst.IndentedBlock) else None
+    returned = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else None
+    pair = returned.value if isinstance(returned, cst.Return) else None
+    if len(params) != 3 or not isinstance(pair, cst.Tuple) or len(pair.elements) != 2:
+        return False
+    second = pair.elements[1].value
+    uses = len(m.findall(forward.node.body, m.Name(params[2])))
+    return isinstance(second, cst.Name) and second.value == params[2] and uses == 1
+
+
 def _loops(run: EngineInterpreter, obj: Obj) -> bool:
     """Whether a module is a decoder: it keeps a list of modules as long as the target is deep."""
     run.world.construct(run, obj)
@@ -366,13 +374,15 @@ def _name(func: V) -> str:
 
 
 def _qualified(func: V, name: str) -> str:
-    """`module.function`, or `Stage.method`."""
+    """`module.function`, `Stage.method`, or `Class.forward` for an instance that is called."""
     if isinstance(func, FuncV):
         return f"{func.scope.path.rsplit('/', 1)[-1].removesuffix('.py')}.{name}"
     if isinstance(func, External):
         return ".".join(func.path.split(".")[-2:])
     if isinstance(func, Method):
         return f"{type(func.owner).__name__}.{name}"
+    if isinstance(func, Obj) and func.cls is not None:
+        return f"{func.cls.name}.forward"
     return name
 
 

@@ -39,12 +39,16 @@ EMPTY: Content = frozenset()
 
 
 class Crash(Exception):
-    """The code raises an error here: `why` as Python would say it, `where` the place (a Spot or Location) if known."""
+    """The code raises an error here: `why` as Python would say it, `where` the place (a Spot or Location) if known.
 
-    def __init__(self, why: str, where: Any = None) -> None:
+    `explicit` when a statement says so, not an operation that fails.
+    """
+
+    def __init__(self, why: str, where: Any = None, *, explicit: bool = False) -> None:
         super().__init__(why)
         self.why = why
         self.where = where
+        self.explicit = explicit
 
 
 def fresh(kind: str, layer: int, inner: Any = None) -> Content:
