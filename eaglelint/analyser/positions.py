@@ -54,10 +54,28 @@ class Positions:
         return self[node] if node in self._packed else None
 
 
+class _Writer(PositionProvidingCodegenState):
+    """Writes a tree as libcst does to learn the places of its nodes; those that nobody asks for are passed over."""
+
+    def before_codegen(self, node: cst.CSTNode) -> None:
+        if type(node) not in _IDLE:
+            super().before_codegen(node)
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        if type(node) not in _IDLE:
+            super().after_codegen(node)
+
+    def _update_position(self, value: str) -> None:
+        if "\n" in value or "\r" in value:
+            super()._update_position(value)
+        else:
+            self.column += len(value)
+
+
 def positions(module: cst.Module) -> Positions:
     """The places of the nodes of a tree, as libcst's PositionProvider gives them. Raises RecursionError."""
     found = Positions()
-    state = PositionProvidingCodegenState(
+    state = _Writer(
         default_indent=module.default_indent,
         default_newline=module.default_newline,
         provider=cast(Any, SimpleNamespace(_computed=found)),

@@ -83,17 +83,17 @@ class Recorder:
 
     def labelled(self, run: Interpreter, value: V, name: V, kind: str, node: Any, frame: Frame) -> V:
         """A state gets a name: remember it, and let the state remember where it was named."""
-        where = frame.scope.where(node)
         if isinstance(value, LayerResult):
-            return (
-                replace(value, trace=(*value.trace[-8:], Step(where, f"named {name}"))) if kind == "variable" else value
-            )
+            if kind != "variable":
+                return value
+            return replace(value, trace=(*value.trace[-8:], Step(frame.scope.where(node), f"named {name}")))
         if not isinstance(value, Tensor) or of_drafter(value):
             return value
         if not isinstance(name, str) or HOLE in name or not _TELLING.search(name):
             return value
         if kind in ("argument", "variable") and own_name(name, frame):
             return value
+        where = frame.scope.where(node)
         function = frame.function.name if frame.function is not None else ""
         key = (where, f"{kind}:{name}")
         known = self.names.get(key)
