@@ -21,7 +21,7 @@ _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "in
 def render(result: Result, *, color: bool = False) -> str:
     """The report as JSON (ASCII only); `color` is not used."""
     marks = zip(result.findings, fingerprints(result), strict=True)
-    return as_json([_entry(finding, mark) for finding, mark in marks])
+    return as_json([_entry(finding, mark) for finding, mark in marks], len(result.findings))
 
 
 def _entry(finding: Finding, mark: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ _VERSION = 1
 
 def render(result: Result, *, color: bool = False) -> str:
     """The report as JSON (ASCII only, so that any consumer reads it); `color` is not used."""
-    return as_json(report(result))
+    return as_json(report(result), len(result.findings))
 
 
 def report(result: Result) -> dict[str, Any]:

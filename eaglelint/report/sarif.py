@@ -36,7 +36,7 @@ _RELATED = 100
 
 def render(result: Result, *, color: bool = False) -> str:
     """The log as JSON (ASCII only); `color` is not used."""
-    return as_json(log(result))
+    return as_json(log(result), len(result.findings))
 
 
 def log(result: Result) -> dict[str, Any]:

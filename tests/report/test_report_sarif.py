@@ -282,3 +282,11 @@ def test_the_profile_can_fail(project):
     assert len(list(github(log))) == 3
     log["runs"][0]["results"][0]["level"] = "fatal"
     assert list(VALIDATOR.iter_errors(log))
+
+
+def test_a_report_of_thousands_is_compact(project):
+    findings = [Finding("EGL401", "error", "m", Location("dump.py", n)) for n in range(1, 1002)]
+    text = render(project(FILES).result(findings))
+    assert text.count("\n") == 1
+    assert len(json.loads(text)["runs"][0]["results"]) == 1001
+    assert render(project(FILES).result(findings[:1000])).count("\n") > 1000
