@@ -80,8 +80,9 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
     found["unreadable"] += project.unreadable
     readers = _readers()
     for source in watch.each("reading", project.sources):
+        code = settings.markdown or source.kind != "markdown"
         for reader in readers:
-            if reader.kinds is None or source.kind in reader.kinds:
+            if (reader.kinds is None and code) or source.kind in (reader.kinds or ()):
                 _add(found, guard.each(reader.name, Location(source.path), partial(_readable, reader.read, source)))
     for source, read_one in _tensor_files(project.sources, _facts(found)):
         _add(found, guard.each("the reader of checkpoints", Location(source.path), partial(_tensors, read_one, source)))
@@ -171,7 +172,7 @@ def _speaks(source: Source) -> bool:
 def _analysed(project: Project, settings: Settings, facts: Facts) -> Iterable[Any]:
     from eaglelint.analyser.read import analyse
 
-    return analyse(project.sources, facts)
+    return analyse([s for s in project.sources if settings.markdown or s.kind != "markdown"], facts)
 
 
 def _models(project: Project, facts: Facts) -> Iterator[EngineModel]:

@@ -108,6 +108,8 @@ class Settings:
     """Files to read (patterns as in .gitignore); without any, every file of a kind that eaglelint knows."""
     exclude: tuple[str, ...] = ()
     """Files and folders to leave out (patterns as in .gitignore), also when they are named on the command line."""
+    markdown: bool = False
+    """Whether to read the fenced code blocks of Markdown files: commands, Python, compose files, Dockerfiles."""
     select: tuple[str, ...] = ()
     """Rules to report: codes, prefixes of codes ("EGL4") or slugs; without any, all that are on by default."""
     extend_select: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from eaglelint.analyser import models, patterns, submodules
@@ -127,7 +127,8 @@ def _engine(engine: str) -> Any:
         model = ModelV(engine, name, depth, stock=False)
         model.arguments = {**site.kwargs, "%model_type": model_type}
         run.world.models.append(model)
-        run.rec.launch(run, engine, site)
+        given = site.kwargs.get("server_args")
+        run.rec.launch(run, engine, given.site if isinstance(given, ServerArgsV) and given.site is not None else site)
         spec = site.kwargs.get("speculative_config")
         if isinstance(spec, DictV) and spec.items.get("method") == "extract_hidden_states":
             _extraction(run, model, spec, site)
@@ -277,8 +278,22 @@ def _runner(run: Interpreter, site: CallSite) -> V:
     return model
 
 
+@dataclass(eq=False, slots=True, repr=False)
+class ServerArgsV(Obj):
+    """`ServerArgs(...)` of SGLang, and the call that made it: its arguments are those of the server that gets it."""
+
+    site: CallSite | None = None
+
+
 def _server_args(run: Interpreter, site: CallSite) -> V:
-    return Obj("server_args", attrs=dict(site.kwargs), where=site.frame.scope.spot(site.node))
+    return ServerArgsV("server_args", attrs=dict(site.kwargs), where=site.frame.scope.spot(site.node), site=site)
+
+
+def _launch_server(run: Interpreter, site: CallSite) -> V:
+    arguments = site.get(0, "server_args")
+    if isinstance(arguments, ServerArgsV) and arguments.site is not None:
+        run.rec.launch(run, "sglang", arguments.site)
+    return None
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -292,6 +307,9 @@ FUNCTIONS: dict[str, Any] = {
     "vllm.engine.arg_utils.AsyncEngineArgs": _engine("vllm"),
     "vllm.engine.arg_utils.EngineArgs": _engine("vllm"),
     "sglang.Runtime": _engine("sglang"),
+    "sglang.srt.entrypoints.http_server.launch_server": _launch_server,
+    "sglang.srt.server.launch_server": _launch_server,
+    "sglang.launch_server.run_server": _launch_server,
 }
 BY_NAME: dict[str, Any] = {
     "from_pretrained": _from_pretrained,

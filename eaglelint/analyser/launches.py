@@ -24,7 +24,8 @@ def found(recorder: Recorder) -> Iterator[Launch | ScriptRun]:
             continue
         seen.add(where)
         pairs: list[tuple[str, Value, Location]] = []
-        for name, value in site.kwargs.items():
+        first = {"model": site.args[0]} if engine == "vllm" and site.args else {}
+        for name, value in {**first, **site.kwargs}.items():
             pairs += _pairs(name, value, site.places.get(name), where)
         yield from_keywords(engine, pairs, where, complete=not site.splat)
     for words, where, _env in recorder.commands:

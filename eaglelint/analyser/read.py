@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser import gate, memory
-from eaglelint.errors import UnreadableSource
+from eaglelint.errors import DocumentError, UnreadableSource
 from eaglelint.facts import Facts, Unreadable
 from eaglelint.location import MappedText
 
 if TYPE_CHECKING:
     from eaglelint.project import Source
 
-#: Kinds of files in which a shell may feed Python to `python -`.
-_SHELLS = frozenset({"shell", "dockerfile", "makefile"})
+#: Kinds of files that may hold Python: for `python -`, as a step, as cells, in fences.
+_HOLDERS = frozenset({"shell", "dockerfile", "makefile", "yaml", "notebook", "markdown"})
 #: Code in the fragments of at most this many patch files is read.
 _MAX_PATCHES = 200
 #: N for which code is run when no target is known: two lists that agree for all of them are taken to be equal.
@@ -67,10 +67,10 @@ def _relevant(source: Source) -> bool:
 
 
 def _embedded(sources: Sequence[Source]) -> Iterator[list[MappedText]]:
-    """Python inside shell scripts and in the hunks of patches, grouped by the file that it belongs to."""
+    """Python inside files of other kinds and in the hunks of patches, grouped by the file that it belongs to."""
     patches = 0
     for source in sources:
-        if source.kind in _SHELLS and _relevant(source):
+        if source.kind in _HOLDERS and _relevant(source):
             yield from _heredocs(source)
         elif source.kind == "patch" and _relevant(source) and patches < _MAX_PATCHES:
             patches += 1
@@ -78,13 +78,13 @@ def _embedded(sources: Sequence[Source]) -> Iterator[list[MappedText]]:
 
 
 def _heredocs(source: Source) -> Iterator[list[MappedText]]:
-    from eaglelint.readers.shell import python_heredocs
+    from eaglelint.readers.launch import python_code
 
     try:
-        for text in python_heredocs(source.text):
+        for text in python_code(source):
             yield [text]
-    except UnreadableSource:
-        return
+    except (UnreadableSource, DocumentError):
+        return  # the readers of such files say so
 
 
 def _hunks(source: Source) -> Iterator[list[MappedText]]:

@@ -6,7 +6,7 @@ What an image, a command or a `pip` list says belongs to the service, job or con
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from eaglelint.facts import Document, EnginePin, Value
@@ -29,7 +29,12 @@ _IMAGE_KEYS = ("image", "container", "uses", "image_id")
 
 def deployment_pins(source: Source) -> Iterator[EnginePin]:
     """The pins of a YAML or JSON file."""
-    for document in documents(source):
+    yield from document_pins(documents(source))
+
+
+def document_pins(every: Iterable[Document]) -> Iterator[EnginePin]:
+    """The pins of documents."""
+    for document in every:
         value = document.value
         if isinstance(value, dict) and isinstance(value.get("dependencies"), list):
             yield from conda_pins(document)

@@ -21,7 +21,12 @@ from eaglelint.readers.written import is_script
 
 def image_facts(source: Source) -> Iterator[Fact]:
     """What a Dockerfile starts: in its RUN instructions, and as the last ENTRYPOINT and CMD of each stage."""
-    dockerfile = read_dockerfile(source.text)
+    yield from dockerfile_facts(source.text)
+
+
+def dockerfile_facts(text: MappedText) -> Iterator[Fact]:
+    """The same for the text of one."""
+    dockerfile = read_dockerfile(text)
     for instruction in dockerfile.instructions:
         unit = dockerfile.unit(instruction.stage)
         if instruction.name == "ENV":
@@ -87,8 +92,9 @@ def _environment(dockerfile: Dockerfile) -> set[str]:
 def _written(instruction: Instruction, variables: dict[str, Word]) -> Iterator[MappedText]:
     """The scripts that `COPY <<EOF /start.sh` writes; Docker has replaced the variables in them that it knows."""
     for item in read_commands(instruction.script, variables):
-        if isinstance(item, Command) and item.stdin is not None and is_script(item.words[-1].content, item.stdin.content):
-            yield item.stdin.written or instruction.script
+        body = item.stdin if isinstance(item, Command) else None
+        if isinstance(item, Command) and body is not None and is_script(item.words[-1].content, body.content):
+            yield body.written or instruction.script
 
 
 def _last(dockerfile: Dockerfile, stages: list[int], name: str) -> Instruction | None:

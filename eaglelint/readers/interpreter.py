@@ -294,7 +294,7 @@ class Interpreter:
             self._add(Setting(variable, word))
         environment = tuple({**dict(path.environment()), **dict(own)}.items())
         code = script_of(found.code) if found.code is not None else None
-        if found.code is None and found.words and command.stdin is not None and reads_code(found.words, command, self._source):
+        if found.code is None and command.stdin is not None and reads_code(found.words, command, self._source):
             code = script_of(command.stdin)
         if code is not None:
             child = path.child(found.words[1:] if found.words and found.code is not None else None)

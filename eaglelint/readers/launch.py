@@ -29,6 +29,8 @@ _MARKERS = re.compile(
     rb"|\.py\b|\buv run\b|torchrun|accelerate|deepspeed|speculative|\bexport\b|ENV\b|nviron"
 )
 _PYTHON = re.compile(rb"[Pp]ython|\.py\b")
+#: Kinds of files that may hold Python.
+_HOLDERS = ("shell", "dockerfile", "makefile", "yaml", "notebook", "markdown")
 _ENV_FILE = re.compile(r"(?:.*\.)?env(?:\..*)?")
 
 
@@ -56,10 +58,19 @@ def python_code(source: Source) -> Iterator[MappedText]:
     """
     from eaglelint.readers.shell import python_heredocs
 
-    if source.kind not in ("shell", "dockerfile", "yaml") or not _PYTHON.search(source.data):
+    if source.kind not in _HOLDERS or not _PYTHON.search(source.data):
         return
-    if source.kind == "shell":
+    if source.kind in ("shell", "makefile"):
         yield from python_heredocs(source.text, source.path)
+    elif source.kind in ("notebook", "markdown"):
+        from eaglelint.readers.passages import passages_of
+        from eaglelint.readers.shell import python_of
+
+        for passage in passages_of(source):
+            if passage.language == "python":
+                yield passage.text
+            elif passage.language == "shell":
+                yield from python_of(passage.commands())
     elif source.kind == "dockerfile":
         from eaglelint.readers.images import image_scripts
 
@@ -92,9 +103,34 @@ def _reader(source: Source) -> Callable[[Source], Iterator[Fact]] | None:
         from eaglelint.readers.systemd import unit_facts
 
         return unit_facts
+    if source.kind in ("notebook", "markdown"):
+        return _passage_facts
     if source.kind == "text" and _ENV_FILE.fullmatch(basename(source.path)):
         return _env_file
     return None
+
+
+def _passage_facts(source: Source) -> Iterator[Fact]:
+    """What the code in a notebook or a Markdown file starts; its Python is read by the analyser."""
+    from eaglelint.readers.documents import DocumentError, read_yaml
+    from eaglelint.readers.passages import passages_of
+
+    for passage in passages_of(source):
+        if passage.language == "shell":
+            for name, word in passage.variables.items():
+                yield EnvironmentSetting(name, word.value())
+            yield from facts_from(passage.commands(), "shell")
+        elif passage.language == "dockerfile":
+            from eaglelint.readers.images import dockerfile_facts
+
+            yield from dockerfile_facts(passage.text)
+        elif passage.language == "yaml":
+            from eaglelint.readers.services import document_facts
+
+            try:
+                yield from document_facts(read_yaml(passage.text))
+            except DocumentError:
+                continue  # a part of a file, or one with an ellipsis
 
 
 def _env_file(source: Source) -> Iterator[Fact]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from eaglelint.facts import EnvironmentSetting, Value
 from eaglelint.location import Location, MappedText, join
 from eaglelint.project import Source
+from eaglelint.readers.commands import Command, Setting
 from eaglelint.readers.outer import replaced, used
 from eaglelint.readers.shell import read_commands, without_returns
 from eaglelint.readers.starting import Fact, facts_from
@@ -32,13 +33,20 @@ class _Variable(NamedTuple):
 
 def makefile_facts(source: Source) -> Iterator[Fact]:
     """What the recipes of a Makefile start, and the variables that it exports."""
-    variables, recipes, exported = _read(without_returns(source.text))
+    variables, _, exported = _read(without_returns(source.text))
     for name in exported:
         if name in variables:
             yield EnvironmentSetting(name, _value(variables[name]))
+    for items in recipe_commands(source):
+        yield from facts_from(items, "shell")
+
+
+def recipe_commands(source: Source) -> Iterator[list[Command | Setting]]:
+    """The commands of each recipe line of a Makefile."""
+    variables, recipes, _ = _read(without_returns(source.text))
     for recipe in recipes:
         text, insertions = _expanded(recipe, variables, {}, 0)
-        yield from facts_from(read_commands(text, insertions=insertions), "shell")
+        yield read_commands(text, insertions=insertions)
 
 
 def _read(text: MappedText) -> tuple[dict[str, _Variable], list[MappedText], list[str]]:

@@ -8,9 +8,9 @@ from posixpath import basename
 
 from eaglelint.facts import EnginePin
 from eaglelint.project import Source
-from eaglelint.readers.containers import Stage, read_dockerfile
-from eaglelint.readers.deployments import deployment_pins
-from eaglelint.readers.installs import script_pins
+from eaglelint.readers.containers import Dockerfile, Stage, read_dockerfile
+from eaglelint.readers.deployments import deployment_pins, document_pins
+from eaglelint.readers.installs import command_pins, script_pins
 from eaglelint.readers.manifests import pipfile_lock_pins, toml_pins
 from eaglelint.readers.packages import may_name_a_package
 from eaglelint.readers.python_manifests import python_pins
@@ -48,6 +48,10 @@ def _reader(source: Source) -> Callable[[Source], Iterator[EnginePin]] | None:
         "yaml": deployment_pins,
         "dockerfile": _dockerfile_pins,
         "shell": _shell_pins,
+        "makefile": _makefile_pins,
+        "systemd": _unit_pins,
+        "notebook": _passage_pins,
+        "markdown": _passage_pins,
     }.get(source.kind)
 
 
@@ -60,9 +64,43 @@ def _shell_pins(source: Source) -> Iterator[EnginePin]:
     return script_pins(source.text, script=source.path)
 
 
+def _makefile_pins(source: Source) -> Iterator[EnginePin]:
+    from eaglelint.readers.makefiles import recipe_commands
+
+    for items in recipe_commands(source):
+        yield from command_pins(items)
+
+
+def _unit_pins(source: Source) -> Iterator[EnginePin]:
+    from eaglelint.readers.systemd import unit_commands
+
+    for items in unit_commands(source):
+        yield from command_pins(items)
+
+
+def _passage_pins(source: Source) -> Iterator[EnginePin]:
+    """What the code in a notebook or a Markdown file installs."""
+    from eaglelint.readers.documents import DocumentError, read_yaml
+    from eaglelint.readers.passages import passages_of
+
+    for passage in passages_of(source):
+        if passage.language == "shell":
+            yield from command_pins(passage.commands())
+        elif passage.language == "dockerfile":
+            yield from _image_pins(read_dockerfile(passage.text))
+        elif passage.language == "yaml":
+            try:
+                yield from document_pins(read_yaml(passage.text))
+            except DocumentError:
+                continue  # a part of a file, or one with an ellipsis
+
+
 def _dockerfile_pins(source: Source) -> Iterator[EnginePin]:
+    yield from _image_pins(read_dockerfile(source.text))
+
+
+def _image_pins(dockerfile: Dockerfile) -> Iterator[EnginePin]:
     """The base image of each stage, and what its RUN instructions install. A stage has what it starts from, too."""
-    dockerfile = read_dockerfile(source.text)
     own = {stage.number: list(_base_image(stage)) for stage in dockerfile.stages}
     for instruction in dockerfile.instructions:
         if instruction.name == "RUN" and instruction.stage >= 0:

@@ -6,7 +6,7 @@ A service, container or job is the `unit` of what it starts, under the name that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,7 +50,12 @@ class _Place:
 
 def service_facts(source: Source) -> Iterator[Fact]:
     """What a YAML file starts."""
-    for document in documents(source):
+    yield from document_facts(documents(source))
+
+
+def document_facts(every: Iterable[Document]) -> Iterator[Fact]:
+    """What the documents of a YAML text start."""
+    for document in every:
         yield from _walk(_Place(document, form=_form(document)), document.value, 0)
 
 
@@ -191,8 +196,8 @@ def _kubernetes(env: Mapping[str, Value]) -> Resolve:
 
 def _scripts(place: _Place, value: Mapping[str, Any]) -> Iterator[Fact]:
     """Texts that a shell runs, in the order of their steps."""
-    if value.get("shell") not in (None, "bash", "sh", "zsh"):
-        return
+    if value.get("shell") not in (None, "bash", "sh", "zsh") or place.pointer.endswith("/with"):
+        return  # another language, or the inputs of an action
     variables = {name: Word.of(setting) for name, setting in place.env.items()}
     for key in _SCRIPT_KEYS:
         entry = value.get(key)

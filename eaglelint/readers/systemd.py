@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from eaglelint.facts import EnvironmentSetting, Value
 from eaglelint.location import Location, MappedText, join
 from eaglelint.project import Source
+from eaglelint.readers.commands import Command, Setting
 from eaglelint.readers.expansion import split
 from eaglelint.readers.outer import replaced, used
 from eaglelint.readers.shell import run_words, without_returns
@@ -21,6 +22,15 @@ _REFERENCE = re.compile(r"\$\$|\$(?:(\w+)|\{(\w+)\})|%(.)")
 
 def unit_facts(source: Source) -> Iterator[Fact]:
     """What a service unit starts. Names in an EnvironmentFile are not known."""
+    environment, _ = _read(source)
+    for name, setting in environment.items():
+        yield EnvironmentSetting(name, setting)
+    for items in unit_commands(source):
+        yield from facts_from(items, "shell")
+
+
+def _read(source: Source) -> tuple[dict[str, Value], list[MappedText]]:
+    """The environment of a unit, and its command lines."""
     environment: dict[str, Value] = {}
     commands: list[MappedText] = []
     for key, value in _entries(without_returns(source.text)):
@@ -34,8 +44,12 @@ def unit_facts(source: Source) -> Iterator[Fact]:
                 commands = []
             else:
                 commands.append(value)
-    for name, setting in environment.items():
-        yield EnvironmentSetting(name, setting)
+    return environment, commands
+
+
+def unit_commands(source: Source) -> Iterator[list[Command | Setting]]:
+    """The commands of each command line of a service unit."""
+    environment, commands = _read(source)
     variables = {name: Word.of(setting) for name, setting in environment.items()}
     for command in commands:
         text = command[len(command.text) - len(command.text.lstrip("-@:+!| ")) :]
@@ -48,7 +62,7 @@ def unit_facts(source: Source) -> Iterator[Fact]:
             return used(setting, where) if setting is not None else unknown(where, many=True, outside=True)
 
         words = split(*replaced(text, _REFERENCE, resolve))
-        yield from facts_from(run_words(words, text.location(0, len(text)), variables), "shell")
+        yield run_words(words, text.location(0, len(text)), variables)
 
 
 def _specifiers(found: re.Match[str], where: Location) -> Word | MappedText | str | None:

@@ -1,4 +1,4 @@
-"""Commands whose standard input is a shell script: shells, batch systems, and what writes a script that is run later."""
+"""Commands that take a shell script on standard input: shells, batch systems, and what writes one to a file."""
 
 from __future__ import annotations
 

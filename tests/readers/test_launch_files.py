@@ -241,6 +241,10 @@ class TestWorkflows:
         assert of(launch("yaml", gitlab).target) == "t"
         assert of(launch("yaml", "resources: {}\nrun: |\n  cd x\n  vllm serve t\n").target) == "t"
 
+    def test_the_script_of_an_action_is_not_for_a_shell(self) -> None:
+        step = "- uses: actions/github-script@v7\n        with:\n          script: |\n            say(`vllm serve x`)\n"
+        assert not facts("yaml", f"jobs:\n  a:\n    steps:\n      {step}")
+
     def test_prose_is_no_script(self) -> None:
         assert not facts("yaml", "description: vllm serve t\nnotes:\n  - vllm serve t\n")
 

@@ -445,6 +445,15 @@ class TestShell:
     def test_what_installs_nothing(self, command: str) -> None:
         assert said("install.sh", f"{command}\n") == []
 
+    def test_recipes_of_make_and_units_of_systemd(self) -> None:
+        makefile = 'V ?= 0.5.9\nW := 0.12.0\na:\n\tpip install "sglang[all]==$(V)" && pip install vllm==$(W)\n'
+        assert [(p.package, p.exact, p.assumed) for p in pins("Makefile", makefile)] == [
+            ("sglang", "0.5.9", "default of $(V)"),
+            ("vllm", "0.12.0", ""),
+        ]
+        unit = "[Service]\nExecStart=/usr/bin/docker run --rm \\\n  lmsysorg/sglang:v0.5.9 sglang serve\n"
+        assert [(p.package, p.exact, p.where.line) for p in pins("s.service", unit)] == [("sglang", "0.5.9", 3)]
+
     def test_the_place_is_the_word(self) -> None:
         [pin] = pins("a.sh", "set -e\npip install \\\n  'vllm==0.19.1'\n")
         assert (pin.where[1:3], pin.source) == ((3, 3), "install")
