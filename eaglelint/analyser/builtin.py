@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import libcst as cst
+
 from eaglelint.analyser.containers import (
     backwards,
     from_keys,
@@ -16,6 +18,7 @@ from eaglelint.analyser.containers import (
     new_tuple,
 )
 from eaglelint.analyser.file_values import FileHandle
+from eaglelint.analyser.filters import LeftOut, bounds, number_of
 from eaglelint.analyser.introspection import get_attribute, has_attribute, is_instance, set_attribute, super_of
 from eaglelint.analyser.operations import truth
 from eaglelint.analyser.patterns import LAYER_LISTS
@@ -24,6 +27,7 @@ from eaglelint.analyser.target_values import HFStates, Layers
 from eaglelint.analyser.values import (
     HOLE,
     DictV,
+    FuncV,
     Index,
     ListV,
     Plain,
@@ -165,6 +169,7 @@ def _filter(run: Interpreter, site: CallSite) -> V:
     if found is None:
         return Unknown("filter")
     kept: list[V] = []
+    left: list[LeftOut] = []
     is_open = bool(getattr(site.args[1], "open", False))
     for item in found:
         known = truth(
@@ -172,8 +177,12 @@ def _filter(run: Interpreter, site: CallSite) -> V:
         )
         if known is not False:
             kept.append(item)
+        elif isinstance(site.args[0], FuncV) and isinstance(site.args[0].node, cst.Lambda):
+            test, number = site.args[0].node.body, number_of(item)
+            if bounds(test) and number is not None:
+                left.append(LeftOut(number, number, site.args[0].scope.spot(test)))
         is_open = is_open or known is None
-    return ListV(kept, is_open)
+    return ListV(kept, is_open, chosen=written_at(site.args[1]), left_out=tuple(left))
 
 
 def _round(run: Interpreter, site: CallSite) -> V:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser.file_values import Files, PathV
@@ -26,18 +27,18 @@ def new_list(run: Interpreter, site: CallSite) -> V:
         return ListV([])
     value = site.args[0]
     if isinstance(value, ListV):
-        chosen = value.chosen
-        return ListV(list(value.items), value.open, value.note, value.dropped, value.sliced, chosen=chosen)
+        return replace(value, items=list(value.items), kind="list")
     found = items_of(run, value)
     if found is None:
         return Unknown("list", getattr(value, "where", None)) if isinstance(value, Unknown) else ListV([], True)
-    return ListV(found, bool(getattr(value, "open", False)), note_of(value), chosen=written_at(value))
+    is_open, left = bool(getattr(value, "open", False)), getattr(value, "left_out", ())
+    return ListV(found, is_open, note_of(value), chosen=written_at(value), left_out=left)
 
 
 def new_tuple(run: Interpreter, site: CallSite) -> V:
     """tuple(iterable): a tuple when all elements are known, else a list."""
     made = new_list(run, site)
-    if isinstance(made, ListV) and not made.open and not made.note:
+    if isinstance(made, ListV) and not made.open and not made.note and not made.left_out:
         return tuple(made.items)
     return made
 
@@ -57,7 +58,8 @@ def new_set(run: Interpreter, site: CallSite) -> V:
             unique.append(item)
     given = site.args[0]
     is_open = bool(getattr(given, "open", False))
-    return SetV(unique, is_open, note_of(given, *found), where, isinstance(given, SetV))
+    left = getattr(given, "left_out", ())
+    return SetV(unique, is_open, note_of(given, *found), where, isinstance(given, SetV), left)
 
 
 def from_keys(run: Interpreter, site: CallSite) -> V:
@@ -126,7 +128,8 @@ def in_order(run: Interpreter, site: CallSite) -> V:
             found = [found[n] for n in order]
     except TypeError:
         return ListV(found, is_open, note_of(value))
-    return ListV(found, is_open, note_of(value), chosen=written_at(value))
+    left = getattr(value, "left_out", ())
+    return ListV(found, is_open, note_of(value), chosen=written_at(value), left_out=left)
 
 
 def backwards(run: Interpreter, site: CallSite) -> V:

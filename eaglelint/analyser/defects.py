@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
+from typing import NamedTuple
 
 from eaglelint.analyser.idle import idle
 from eaglelint.analyser.observations import Flaw, Test
 from eaglelint.analyser.patterns import attributes_read
 from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.relevance import drafting, related, related_by
+from eaglelint.analyser.scope import ModuleScope
+from eaglelint.analyser.values import V
 from eaglelint.facts import Defect, Step
 from eaglelint.location import Location
 
@@ -29,6 +33,7 @@ def flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
         if counts[key] == len(runs) and flaw.kind != "index-out-of-range" and related(flaw.scope) and not whole:
             yield Defect(flaw.kind, flaw.where, flaw.details, flaw.related)
     yield from _unreachable(runs)
+    yield from _left_out(runs)
     yield from _mixed(runs)
     yield from _inert(runs)
     yield from idle(tuple(runs[0][1].flags.values()), runs[0][1].scopes) if runs else ()
@@ -56,23 +61,73 @@ def _unreachable(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
             yield Defect("unreachable-layer", where, details, (), "likely" if test.note else "proven")
 
 
+class _Use(NamedTuple):
+    """A list of ids at work: which boundary an id gives there, beyond its number, and where the state is taken."""
+
+    where: Location
+    scope: ModuleScope
+    offset: int
+    taken: Location
+    ids: tuple[int, ...]
+    containers: tuple[V, ...]
+
+
+def _uses(recorder: Recorder) -> Iterator[_Use]:
+    for test in recorder.tests.values():
+        if len(test.offsets) == 1 and related(test.scope):
+            (offset, taken) = next(iter(test.offsets.items()))
+            yield _Use(test.where, test.scope, offset, taken, test.ids, (test.container, *test.containers))
+    for hooks in recorder.hooks.values():
+        if hooks.offset is not None and related(hooks.scope):
+            yield _Use(hooks.where, hooks.scope, hooks.offset, hooks.where, tuple(hooks.pairs), hooks.containers)
+
+
+def _left_out(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
+    """Ids that a condition leaves out of what chooses the layers, so that nothing in the file stores their states."""
+    found: dict[Location, list[Defect]] = {}
+    for _, recorder in runs:
+        gone = [(left, left.value, scope) for left, scope in recorder.not_hooked.values() if related(scope)]
+        for use in _uses(recorder):
+            listed = {left for container in use.containers for left in getattr(container, "left_out", ())}
+            gone += [(left, left.value + use.offset, use.scope) for left in listed]
+        said: set[Location] = set()
+        for left, boundary, scope in gone:
+            taken = [t for s in recorder.stores.values() if s.where.path == scope.path for t in s.states]
+            where = left.where.scope.where(left.where.node)
+            if where not in said and taken and all(tensor.state.boundary != boundary for tensor in taken):
+                known = taken[0].model is not None and taken[0].model.depth > 0
+                details = {"ids": [left.number], "boundary": boundary, "depth": taken[0].depth, "depth_known": known}
+                said.add(where)
+                found.setdefault(where, []).append(Defect("unreachable-layer", where, details))
+    yield from (defects[0] for defects in found.values() if len(defects) == len(runs))
+
+
+def _feeds(recorder: Recorder, use: _Use) -> bool:
+    """Whether what hooks store is put together: what is hooked on both sides to be looked at is no mixture."""
+    hooks = recorder.hooks.get(use.where)
+    if hooks is None:
+        return True
+    boundaries = set(hooks.pairs.values())
+    fed = [{part.state.boundary for part in joined.parts} for joined in recorder.joined.values()]
+    return len(boundaries) > 1 and boundaries in fed
+
+
 def _mixed(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
     """One list of ids that drives a capture before the layer call and another after it."""
+    uses = [use for use in _uses(runs[0][1]) if _feeds(runs[0][1], use)] if runs else []
+    uses.sort(key=lambda use: (use.where.path, use.where.start))
     seen: set[int] = set()
-    tests = [t for t in runs[0][1].tests.values() if t.offsets and related(t.scope)] if runs else []
-    for first in tests:
-        for second in tests:
-            if first is second or first.container is not second.container or id(first.container) in seen:
-                continue
-            if len(first.offsets) == len(second.offsets) == 1 and set(first.offsets) != set(second.offsets):
-                seen.add(id(first.container))
-                pairs = [(min(t.offsets), next(iter(t.offsets.values())), t) for t in (first, second)]
-                details = {"ids": list(first.ids), "offsets": [offset for offset, _, _ in pairs]}
-                steps = [
-                    Step(where, f"id i is boundary i{f' + {offset}' if offset else ''} here")
-                    for offset, where, _ in pairs
-                ]
-                yield Defect("capture-before-after-mixed", second.where, details, tuple(steps))
+    for first, second in permutations(uses, 2):
+        shared = {id(c) for c in first.containers} & {id(c) for c in second.containers}
+        if first.offset == second.offset or not shared or shared & seen:
+            continue
+        seen |= shared
+        details = {"ids": list(first.ids), "offsets": [first.offset, second.offset]}
+        steps = [
+            Step(use.taken, f"id i is boundary i{f' + {use.offset}' if use.offset else ''} here")
+            for use in (first, second)
+        ]
+        yield Defect("capture-before-after-mixed", second.where, details, tuple(steps))
 
 
 def _inert(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:

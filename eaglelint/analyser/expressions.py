@@ -168,6 +168,7 @@ def _literal(text: str) -> V:
 def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Frame) -> V:
     items: list[V] = []
     is_open = len(node.elements) > _MAX_ELEMENTS
+    gone: tuple[Any, ...] = ()
     for element in node.elements[:_MAX_ELEMENTS]:
         value = evaluate(run, element.value, frame)
         if isinstance(element, cst.StarredElement):
@@ -177,6 +178,7 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
             else:
                 items += inner
                 is_open = is_open or bool(getattr(value, "open", False))
+                gone += getattr(value, "left_out", ())
         else:
             items.append(value)
     note = note_of(*items)
@@ -194,8 +196,8 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
             if not any(type(item) is type(u) and item == u for u in unique):
                 unique.append(item)
         constant = len(unique) > 2 and all(isinstance(element.value, cst.Integer) for element in node.elements)
-        return SetV(unique, is_open, note, frame.scope.spot(node), constant)
-    return ListV(items, is_open, note, chosen=frame.scope.spot(node) if numbers else None)
+        return SetV(unique, is_open, note, frame.scope.spot(node), constant, gone)
+    return ListV(items, is_open, note, chosen=frame.scope.spot(node) if numbers else None, left_out=gone)
 
 
 def _dict(run: Interpreter, node: cst.Dict, frame: Frame) -> V:

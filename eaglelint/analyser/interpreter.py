@@ -16,16 +16,18 @@ from eaglelint.analyser import (
     calls,
     definitions,
     expressions,
+    filters,
     layer_loops,
     matching,
     patterns,
     undo,
 )
+from eaglelint.analyser.choices import Choosing, choosing
 from eaglelint.analyser.objects import Objects
 from eaglelint.analyser.operations import elements, join, truth
 from eaglelint.analyser.scope import Frame, ModuleScope, module_frame
 from eaglelint.analyser.target_values import Layer
-from eaglelint.analyser.values import MISSING, DictV, FuncV, ListV, Obj, Unknown, V, written_at
+from eaglelint.analyser.values import MISSING, DictV, FuncV, ListV, Obj, Unknown, V
 
 if TYPE_CHECKING:
     from eaglelint.analyser.recorder import Recorder
@@ -65,7 +67,7 @@ class Interpreter:
         self.objects = Objects(self)
         self.entered: set[int] = set()
         self.wrapped_calls = 0
-        self.choosing: list[Any] = []
+        self.choosing: list[Choosing] = []
 
     # ---- fuel and undo -------------------------------------------------------------------------------------------
 
@@ -232,9 +234,11 @@ class Interpreter:
         condition = expressions.evaluate(self, node.test, frame)
         known = truth(condition)
         if known is True:
-            return self.statement(node.body, frame)
+            flow = self.statement(node.body, frame)
+            return ("continue", node) if flow == ("continue", None) else flow
         if known is False:
             self.rec.passed_over(node, frame)
+            filters.skipped(self, node.test, getattr(node.body, "body", ()), frame)
             return self.statement(node.orelse, frame) if node.orelse is not None else None
         doubt = condition if isinstance(condition, Unknown) else Unknown("condition")
         return self.both(node.body, node.orelse, frame, doubt)
@@ -262,7 +266,7 @@ class Interpreter:
             if flow is not None and flow[0] == "return":
                 frame.maybe.append(flow[1])
             return None
-        self.choosing.append(written_at(iterable))
+        self.choosing.append(choosing(self, node.iter, iterable, frame))
         try:
             return self._rounds(node, items, unseen, frame)
         finally:
@@ -273,6 +277,7 @@ class Interpreter:
         doubts = len(self.doubt)
         for item in items:
             self.tick()
+            self.choosing[-1].turn(item)
             del self.doubt[doubts:]
             assigning.assign(self, node.target, item, frame, None)
             number = layer_loops.number_of(item)
@@ -280,6 +285,8 @@ class Interpreter:
                 layer_loops.bind_entering(self, unseen, number, frame)
             flow = self.statement(node.body, frame)
             if flow is None or flow[0] == "continue":
+                if flow is not None and flow[1] is not None:
+                    filters.passed(self, flow[1], node, frame)
                 continue
             if flow[0] == "break":
                 break

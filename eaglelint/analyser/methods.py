@@ -81,8 +81,8 @@ def _list_method(run: Interpreter, owner: ListV, name: str, site: CallSite) -> V
         value = run.rec.stored(run, value, site.node, site.frame, owner)
         owner.items.insert(0, value) if name == "appendleft" else owner.items.append(value)
         owner.note = owner.note or note_of(value)
-        if run.choosing and owner.chosen is None:
-            owner.chosen = run.choosing[-1]
+        if run.choosing and owner.chosen is None and run.choosing[-1].chose(value):
+            owner.chosen = run.choosing[-1].written
         return None
     if name == "extend":
         value = site.get(0, "iterable")

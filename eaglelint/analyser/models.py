@@ -231,6 +231,7 @@ def register_hook(run: Interpreter, owner: V, name: str, site: CallSite) -> V:
             run.rec.rank_relative(run, site.node, site.frame)
         owner.model.hooks.append((kind, int(owner.index), func, site.node, site.frame))
         owner.model.ran = False
+        run.rec.registered(run, int(owner.index) + (kind == "post"), site.node, site.frame)
     elif isinstance(owner, Module):
         owner.model.hooks.append((kind, owner.kind, func, site.node, site.frame))
         owner.model.ran = False

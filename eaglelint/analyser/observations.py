@@ -63,6 +63,22 @@ class Flaw:
 
 
 @dataclass
+class Hooks:
+    """Hooks registered at one place in a loop over ids: which ids there were, and the boundary that each gives."""
+
+    where: Location
+    scope: ModuleScope
+    containers: tuple[V, ...]
+    pairs: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def offset(self) -> int | None:
+        """What is added to each id to give its boundary; None when that differs."""
+        offsets = {boundary - number for number, boundary in self.pairs.items()}
+        return offsets.pop() if len(offsets) == 1 else None
+
+
+@dataclass
 class Test:
     """A comparison of a layer counter with ids: which ids there were and which counters matched."""
 
@@ -76,6 +92,7 @@ class Test:
     relative: bool = False
     offsets: dict[int, Location] = field(default_factory=dict)
     container: V = None
+    containers: tuple[V, ...] = ()
 
 
 @dataclass(frozen=True)

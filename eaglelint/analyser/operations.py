@@ -270,7 +270,8 @@ def _sum_of_lists(left: V, right: V) -> V:
         return left + right
     items = [*(left if isinstance(left, tuple) else left.items), *(right if isinstance(right, tuple) else right.items)]
     is_open = getattr(left, "open", False) or getattr(right, "open", False)
-    return ListV(items[:_MAX_ITEMS], is_open, note_of(left, right))
+    gone = (*getattr(left, "left_out", ()), *getattr(right, "left_out", ()))
+    return ListV(items[:_MAX_ITEMS], is_open, note_of(left, right), left_out=gone)
 
 
 def _joined(left: str, right: str) -> str:

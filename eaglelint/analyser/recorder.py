@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from eaglelint.analyser.choices import containers
 from eaglelint.analyser.drafters import of_drafter, own_name
 from eaglelint.analyser.inside import Kept
-from eaglelint.analyser.observations import Flag, Flaw, Joined, Named, Store, Test
+from eaglelint.analyser.observations import Flag, Flaw, Hooks, Joined, Named, Store, Test
 from eaglelint.analyser.patterns import SETTERS, STREAM_NAMES, captures, dotted, kids
 from eaglelint.analyser.scope import place
 from eaglelint.analyser.target_values import LayerResult, ModelV
@@ -36,6 +37,7 @@ from eaglelint.location import Location
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite
+    from eaglelint.analyser.filters import LeftOut
     from eaglelint.analyser.interpreter import Interpreter
     from eaglelint.analyser.scope import Frame, ModuleScope
     from eaglelint.analyser.values import FuncV
@@ -60,6 +62,8 @@ class Recorder:
         self.names: dict[tuple[Location, str], Named] = {}
         self.flaws: dict[tuple[str, Location], Flaw] = {}
         self.tests: dict[Location, Test] = {}
+        self.hooks: dict[Location, Hooks] = {}
+        self.not_hooked: dict[Location, tuple[LeftOut, ModuleScope]] = {}
         self.unknown: dict[Location, tuple[Unknown, ModuleScope]] = {}
         self.heads: dict[tuple[Location, bool], tuple[Tensor, ModuleScope]] = {}
         self.again: dict[Location, tuple[Tensor, ModuleScope]] = {}
@@ -254,10 +258,24 @@ class Recorder:
         if test is None or test.ids != ids:
             origin = place(getattr(right, "where", None))
             test = self.tests[where] = Test(where, frame.scope, ids, note, origin, container=right)
+            test.containers = containers(run, target.comparator, frame)
         test.seen.add(int(left))
         if verdict is True:
             test.hit.add(int(left))
             self.matched = (test, int(left))
+
+    def registered(self, run: Interpreter, boundary: int, node: Any, frame: Frame) -> None:
+        """A hook is registered that gives this boundary; in a branch that may not be taken it proves nothing."""
+        turn = run.choosing[-1] if run.choosing else None
+        if turn is None or turn.current is None or run.journal:
+            return
+        where = frame.scope.where(node)
+        known = self.hooks.setdefault(where, Hooks(where, frame.scope, turn.containers))
+        known.pairs[turn.current] = boundary
+
+    def unhooked(self, left: LeftOut, frame: Frame) -> None:
+        """No hook is registered for an id that a condition left out; its `value` is the boundary."""
+        self.not_hooked.setdefault(frame.scope.where(left.where.node), (left, frame.scope))
 
     def wrote(self, run: Interpreter, owner: V, name: str, value: V, node: Any, frame: Frame) -> None:
         """An attribute is assigned; those that setters write are held against what the forward reads."""

@@ -125,7 +125,8 @@ def with_note(value: V, note: str) -> V:
 class ListV:
     """A list (or deque). `open` when it may hold more than is known. `dropped` are entries that a slice left out.
 
-    `chosen` is where the numbers are written that it holds, or by which its entries were chosen.
+    `chosen` is where the numbers are written that it holds, or by which its entries were chosen; `left_out` are ids
+    that a condition kept from it.
     """
 
     items: list[V]
@@ -135,6 +136,7 @@ class ListV:
     sliced: Location | None = None
     kind: str = "list"
     chosen: Spot | None = None
+    left_out: tuple[Any, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -149,6 +151,7 @@ class SetV:
     note: str = ""
     where: Location | Spot | None = None
     copied: bool = False
+    left_out: tuple[Any, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -57,7 +57,10 @@ def _numbers(details: Mapping[str, Any], key: str) -> list[int]:
 
 
 def _unreachable(defect: Defect) -> str:
-    """Ids beyond the loop. Where N is not known they are said relative to it."""
+    """Ids beyond the loop, or left out before it. Where N is not known they are said relative to it."""
+    boundary, depth = defect.details.get("boundary"), defect.details.get("depth")
+    if isinstance(boundary, int) and isinstance(depth, int):
+        return _left_out(defect, boundary, depth)
     missed, highest = _numbers(defect.details, "ids"), defect.details.get("highest")
     known = bool(defect.details.get("depth_known", True))
 
@@ -76,8 +79,21 @@ def _unreachable(defect: Defect) -> str:
     return f"{text}, so {'these states are' if many else 'this state is'} never captured"
 
 
+def _left_out(defect: Defect, boundary: int, depth: int) -> str:
+    def named(number: int) -> str:
+        if defect.details.get("depth_known", True) or number < depth - 8:
+            return str(number)
+        return "N" if number == depth else f"N {'-' if number < depth else '+'} {abs(number - depth)}"
+
+    listed = ", ".join(named(number) for number in _numbers(defect.details, "ids"))
+    return f"this condition leaves id {listed} out, so boundary {named(boundary)} is never captured"
+
+
 def _unreachable_fix(defect: Defect) -> str:
     missed, highest = _numbers(defect.details, "ids"), defect.details.get("highest")
+    last = defect.details.get("boundary")
+    if last is not None and last == defect.details.get("depth"):
+        return "take boundary N, the output of the last layer, after the loop (before the final norm)"
     if isinstance(highest, int) and highest + 1 in missed:
         return "take boundary N, the output of the last layer, after the loop (before the final norm)"
     if any(number < 0 for number in missed):
