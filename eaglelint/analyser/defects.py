@@ -13,6 +13,7 @@ from eaglelint.analyser.recorder import Recorder
 from eaglelint.analyser.relevance import drafting, related, related_by
 from eaglelint.analyser.scope import ModuleScope
 from eaglelint.analyser.values import V
+from eaglelint.analyser.waiting import unfilled
 from eaglelint.facts import Defect, Step
 from eaglelint.location import Location
 
@@ -35,7 +36,8 @@ def flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
     yield from _unreachable(runs)
     yield from _left_out(runs)
     yield from _mixed(runs)
-    yield from _inert(runs)
+    inert = [*_inert(runs), *(unfilled(runs[0][1]) if runs else ())]
+    yield from {defect.where: defect for defect in reversed(inert)}.values()
     yield from idle(tuple(runs[0][1].flags.values()), runs[0][1].scopes) if runs else ()
     yield from _norms(runs)
     yield from _casts(runs)

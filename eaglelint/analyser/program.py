@@ -46,6 +46,7 @@ def run_project(code: Code, facts: Facts, embedded: list[list[MappedText]], dept
         if settled:
             break
         world.forget()
+    recorder.code = code
     recorder.scopes = {scope.path: scope for scope in (*world.loose, *world.scopes.values())}
     return recorder, world
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from eaglelint.analyser.filters import LeftOut
     from eaglelint.analyser.interpreter import Interpreter
     from eaglelint.analyser.scope import Frame, ModuleScope
+    from eaglelint.analyser.sources import Code
     from eaglelint.analyser.values import FuncV
 
 #: Configs of language models inside those of multimodal targets.
@@ -73,6 +74,7 @@ class Recorder:
         self.casts: dict[Location, tuple[Tensor, str, ModuleScope]] = {}
         self.exhausted: list[str] = []
         self.scopes: dict[str, ModuleScope] = {}
+        self.code: Code | None = None
         self.hook: tuple[cst.CSTNode, Frame, ModelV] | None = None
         self.guard_note = ""
         self.inside: list[Kept] | None = None
@@ -358,6 +360,10 @@ class Recorder:
     def command(self, run: Interpreter, words: V, node: Any, frame: Frame, env: V) -> None:
         """A command is started from Python."""
         self.commands.append((words, frame.scope.where(node), env))
+
+    def elsewhere(self, name: str) -> bool:
+        """Whether a file that was not run names this attribute, or one that is no module."""
+        return self.code is not None and self.code.names(name, self.scopes)
 
     def gave_up(self, scope: ModuleScope) -> None:
         """A file asked for more steps than are granted."""

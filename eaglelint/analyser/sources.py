@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from eaglelint.analyser import gate
@@ -94,6 +94,11 @@ class Code:
             self.unreadable.append(Unreadable(error.where, error.reason, gate.evidence(source.data, source.path)))
         return None
 
+    def names(self, word: str, besides: Container[str]) -> bool:
+        """Whether any other file of the project holds this word."""
+        wanted = word.encode()
+        return any(path not in besides and _holds(source, wanted) for path, source in self.sources.items())
+
     def fragment(self, text: MappedText) -> Fragment | None:
         """The tree of a piece of code inside something else."""
         key = (text.lines.path, text.origin[0] if len(text.origin) else 0, text.text)
@@ -139,6 +144,13 @@ def _passes(source: Source, judge: Callable[[bytes, str], bool]) -> bool:
         return judge(source.data, source.path)
     except UnreadableSource:
         return False
+
+
+def _holds(source: Source, word: bytes) -> bool:
+    try:
+        return source.kind not in ("binary", "markdown") and word in source.data
+    except UnreadableSource:
+        return True
 
 
 def _is_test(path: str) -> bool:
