@@ -13,10 +13,10 @@ from eaglelint.boundary import show, show_ids
 from eaglelint.checks import wording
 from eaglelint.checks.launching import Served, finding, judge, served
 from eaglelint.checks.registry import check
-from eaglelint.conventions.records import Reading
+from eaglelint.conventions.records import Edge, Reading
 from eaglelint.conventions.table import Engine
 from eaglelint.conventions.table import engine as known_engine
-from eaglelint.facts import LayerIds
+from eaglelint.facts import Launch, LayerIds
 from eaglelint.findings import Finding, Fix
 from eaglelint.linking.methods import method
 from eaglelint.linking.records import Target, integers, title
@@ -55,6 +55,21 @@ def unreachable_block_ids(pipeline: Pipeline) -> Iterator[Finding]:
     """Ids whose boundary the loop of the target never captures. One finding for each launch."""
     for launched in _launched(pipeline):
         yield from _missed(*launched)
+
+
+def captured_by_release(pipeline: Pipeline) -> list[tuple[str, Launch, tuple[int, ...]]]:
+    """For each launch of a DFlash head: the release in words, and the boundaries it captures; [] when not known."""
+    found = []
+    for one, engine, ids, values in _launched(pipeline):
+        release, target = one.server.release.exact, one.server.target
+        fault = _fault(engine, release, ids, values, target) if release else None
+        if fault is None or target is None:
+            return []
+        ends = {_end(reading, engine, release, target) for reading in engine.readings(release, target, method="dflash")}
+        if target.depth in fault.taken and ends != {"captured"}:
+            return []
+        found.append((f"{title(engine.name)} {release}", one.launch, fault.taken))
+    return found
 
 
 def _declared(pipeline: Pipeline) -> tuple[LayerIds, tuple[int, ...]] | None:
@@ -170,19 +185,24 @@ def _fault(
 def _unreached(
     reading: Reading, engine: Engine, release: str, ids: LayerIds, values: Sequence[int], target: Target | None
 ) -> tuple[int, ...]:
-    """The ids that are never captured. Heads of every kind share a target's loop: its end is that for EAGLE-3 heads."""
+    """The ids that are never captured."""
     if target is None or not target.depth or not target.architectures:
         return ()
-    if reading.end == "unknown":
-        ends = {
-            r.end if r.status == "ok" and r.certainty == "executed" else "unknown"
-            for r in engine.readings(release, target)
-        }
-        (end, *others) = ends or {"unknown"}
-        if others or end not in _MISSED:
-            return ()
-        reading = replace(reading, end=end)
+    end = _end(reading, engine, release, target)
+    if end not in _MISSED:
+        return ()
+    reading = replace(reading, end=end)
     return tuple(i for i in reading.unreachable(values, target.depth, ids.key) if 0 <= i < target.depth)
+
+
+def _end(reading: Reading, engine: Engine, release: str, target: Target) -> Edge:
+    """What becomes of boundary N. Heads of every kind share a target's loop: its end is that for EAGLE-3 heads."""
+    if reading.end != "unknown":
+        return reading.end
+    ends: set[Edge] = set()
+    for usual in engine.readings(release, target):
+        ends.add(usual.end if usual.status == "ok" and usual.certainty == "executed" else "unknown")
+    return ends.pop() if len(ends) == 1 else "unknown"
 
 
 def _first_right(engine: Engine, release: str, fault: Callable[[str], _Fault | None]) -> str:
