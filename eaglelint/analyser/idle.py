@@ -83,6 +83,8 @@ def _uses(name: str, scopes: Mapping[str, ModuleScope]) -> _Uses:
     armed: list[cst.ClassDef] = []
     elsewhere = False
     for scope in scopes.values():
+        if name not in scope.text.text:
+            continue  # a walk over all trees of an engine takes seconds
         stack: list[tuple[Any, cst.ClassDef | None]] = [(scope.tree, None)]
         while stack:
             node, within = stack.pop()
