@@ -17,6 +17,7 @@ from eaglelint.analyser.containers import (
     new_set,
     new_tuple,
 )
+from eaglelint.analyser.depths import DrafterDepth
 from eaglelint.analyser.file_values import FileHandle
 from eaglelint.analyser.filters import LeftOut, bounds, number_of
 from eaglelint.analyser.introspection import get_attribute, has_attribute, is_instance, set_attribute, super_of
@@ -103,6 +104,8 @@ def _zip(run: Interpreter, site: CallSite) -> V:
 def _number(kind: Callable[[Any], Any]) -> Callable[[Interpreter, CallSite], V]:
     def convert(run: Interpreter, site: CallSite) -> V:
         value = site.get(0, "x", 0)
+        if kind is int and isinstance(value, DrafterDepth):
+            return value
         if isinstance(value, str | int | float) and not (isinstance(value, str) and HOLE in value):
             try:
                 return with_note(kind(value), note_of(value))

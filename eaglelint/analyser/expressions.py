@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from eaglelint.analyser import calls, comprehensions, patterns
+from eaglelint.analyser import calls, comprehensions, depths, patterns
 from eaglelint.analyser.comparing import compare
 from eaglelint.analyser.literals import decode_fstring_text, decode_literal
 from eaglelint.analyser.operations import binary, join, truth
@@ -182,6 +182,7 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
         else:
             items.append(value)
     note = note_of(*items)
+    depths.listed(run, items, frame)
     numbers = bool(items) and all(isinstance(item, int) for item in items)
     if isinstance(node, cst.Tuple):
         if is_open:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from eaglelint.analyser import depths
 from eaglelint.analyser.file_values import Choice, Files, FileText, PathV
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers
 from eaglelint.analyser.values import (
@@ -118,7 +119,7 @@ def _of_dict(run: Interpreter, owner: DictV, key: V, frame: Frame, node: Any) ->
     if isinstance(key, str | int | float | bytes | tuple | bool) or key is None:
         try:
             if key in owner.items:
-                return with_note(owner.items[key], owner.note)
+                return with_note(depths.read(owner.items[key], node, frame), owner.note)
         except TypeError:
             return Unknown("key")
         run.rec.outer_config(run, owner, key, node, frame)

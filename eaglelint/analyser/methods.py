@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eaglelint.analyser import containers, engines, models, patches, paths, tensors, texts
+from eaglelint.analyser import containers, depths, engines, models, patches, paths, tensors, texts
 from eaglelint.analyser.file_values import Choice, FileHandle, Files, FileText, PathV
 from eaglelint.analyser.target_values import ConfigV, HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
 from eaglelint.analyser.values import DictV, Fused, ListV, Plain, SetV, Special, Stacked, Tensor, Unknown, V, note_of
@@ -163,7 +163,10 @@ def _dict_method(run: Interpreter, owner: DictV, name: str, site: CallSite) -> V
         except TypeError:
             return Unknown(name)
         if present:
-            return owner.items.pop(key) if name == "pop" else owner.items[key]
+            found = depths.read(owner.items[key], site.node, site.frame)
+            if name == "pop":
+                owner.items.pop(key)
+            return found
         if name == "setdefault" and isinstance(key, str | int | tuple):
             run.touch(owner)
             owner.items[key] = default

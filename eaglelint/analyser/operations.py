@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eaglelint.analyser import depths
 from eaglelint.analyser.file_values import Choice, Files, FileText, PathV
 from eaglelint.analyser.strings import as_text, concatenate, patched_sum, percent
 from eaglelint.analyser.target_values import HFOutput, HFStates, Layer, LayerResult, Layers, ModelV, Module
@@ -239,6 +240,7 @@ def binary(run: Interpreter, op: str, left: V, right: V) -> V:
             return with_note(result, note)
         if isinstance(left, Index) or isinstance(right, Index):
             return Index(result)
+        return depths.derived(op, result, left, right)
     return result
 
 

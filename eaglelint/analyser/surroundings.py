@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import patterns
+from eaglelint.analyser import depths, patterns
 from eaglelint.analyser.target_values import ConfigV, ModelV
 from eaglelint.analyser.values import MISSING, Unknown, V
 from eaglelint.facts import Facts, TargetConfig
@@ -78,6 +78,10 @@ def config_attribute(run: Interpreter, owner: ConfigV, name: str, frame: Frame, 
             return default
         return ConfigV(model, owner.path, True)
     if name in patterns.DEPTH_NAMES:
+        drafter = depths.drafter_named(run.world.facts, target)
+        given = drafter.document.get("/num_hidden_layers") if drafter is not None else None
+        if drafter is not None and isinstance(given, int):
+            return depths.read(depths.depth_of(drafter, given), node, frame)
         if nested and not owner.nested:
             run.rec.flaw("nested-target-config", frame.scope.where(node), frame, {"key": name, "target": target}, ())
             return default if default is not MISSING else Unknown(name)

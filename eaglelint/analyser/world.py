@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import memory, surroundings
+from eaglelint.analyser import depths, memory, surroundings
 from eaglelint.analyser.file_values import Choice, FileText, Saved
 from eaglelint.analyser.items import MISSING_DEFAULT
 from eaglelint.analyser.relevance import related
@@ -25,6 +25,7 @@ from eaglelint.analyser.values import (
     External,
     FuncV,
     Obj,
+    SourceStr,
     Tensor,
     Unknown,
     V,
@@ -219,14 +220,17 @@ class World:
 
     def parse_json(self, text: V, frame: Frame) -> V:
         """The value of JSON text, also of a file in scope; a choice when only the file's own name is known."""
+        path = ""
         if isinstance(text, FileText):
             if text.text is None:
                 return self._configs(text.path)
-            text = text.text.text
+            path, text = text.text.lines.path, text.text.text
+        elif isinstance(text, SourceStr):
+            path = text.mapped.lines.path
         if not isinstance(text, str) or HOLE in text or len(text) > 2_000_000:
             return Unknown("json")
         try:
-            return domain(json.loads(text))
+            return depths.marked(self.facts, path, domain(json.loads(text)))
         except (ValueError, RecursionError):
             return Unknown("json")
 

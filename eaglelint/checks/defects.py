@@ -188,6 +188,9 @@ def _mixed(defect: Defect) -> str:
 
 def _nested(defect: Defect) -> str:
     key = _listed(defect.details, "key") or "num_hidden_layers"
+    drafter = _listed(defect.details, "drafter")
+    if drafter:
+        return f"`{key}` of the drafter's own config ({drafter}) is taken for the number of the target's layers"
     nested, value = _listed(defect.details, "nested") or "text_config", defect.details.get("value")
     target = _listed(defect.details, "target")
     text = f"`{key}` is read from the outer config"
@@ -198,6 +201,8 @@ def _nested(defect: Defect) -> str:
 
 def _nested_fix(defect: Defect) -> str:
     nested = _listed(defect.details, "nested") or "text_config"
+    if defect.details.get("drafter"):
+        return "read it from the config of the target"
     return f"read it from `{nested}` (`config.get_text_config()` in transformers)"
 
 
