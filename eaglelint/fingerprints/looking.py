@@ -20,11 +20,10 @@ from eaglelint.project import Source
 from eaglelint.readers.parts import Broken
 from eaglelint.stored import TensorHeader
 
-#: Numbers that are shown of a tensor, and tokens whose size is measured.
+#: Numbers that are shown of a tensor.
 _FIRST = 4
-_SIZES = 64
 #: Bytes that are scanned of all files for numbers that are not finite, and tensors that are shown of one.
-_BUDGET = 192 << 20
+_BUDGET = 64 << 20
 _MOST_TENSORS = 400
 
 
@@ -199,12 +198,11 @@ def _state(values: Values, slot: Slot, target: TargetWeights | None, ids: Sequen
     shape = (slot.length, slot.width) if slot.parts else slot.tensor.shape
     name = slot.shown or "(array)"
     try:
-        tokens = measures.spread(slot.length, _SIZES)
-        first = tuple(values.floats(slot.tensor, slot.row(0, min(_FIRST, slot.width))))
-        sizes = [measures.rms(values.floats(slot.tensor, slot.row(token))) for token in tokens]
+        tokens, rows = measures.rows(values, slot)
+        first, sizes = tuple(rows[0][:_FIRST]), [measures.rms(row) for row in rows]
         scan = measures.scan(values, slot, budget)
         embedding = verdicts.embedding_verdict(values, slot, target, ids) if target is not None else None
-        norm = verdicts.norm_verdict(values, slot, target) if target is not None else None
+        norm = verdicts.norm_verdict(rows, slot.tensor.dtype, target) if target is not None else None
     except Broken as error:
         return SlotLook(name, shape, slot.tensor.dtype, (), problem=str(error))
     return SlotLook(name, shape, slot.tensor.dtype, first, tuple(tokens), tuple(sizes), scan, embedding, norm)

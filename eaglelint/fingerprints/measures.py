@@ -13,6 +13,8 @@ from eaglelint.fingerprints.slots import Slot
 
 #: Bytes that are scanned in one piece.
 _PIECE = 4 << 20
+#: Tokens of a slot whose rows are read in full.
+_MEASURED = 48
 #: For each type: at which byte of an element its exponent stands (low bytes first), and which values of that byte may
 #: belong to a number that is not finite.
 _SUSPECT = {
@@ -44,6 +46,12 @@ def spread(count: int, most: int) -> list[int]:
     if most < 2:
         return [0] if count and most else []
     return sorted({round(place * (count - 1) / (most - 1)) for place in range(most)})
+
+
+def rows(values: Values, slot: Slot) -> tuple[list[int], list[list[float]]]:
+    """The tokens by which a slot is measured, all where they are few, and their rows. Raises Broken."""
+    tokens = spread(slot.length, _MEASURED)
+    return tokens, [values.floats(slot.tensor, slot.row(token)) for token in tokens]
 
 
 def scan(values: Values, slot: Slot, budget: int) -> Scan:

@@ -69,8 +69,9 @@ class MeasuredSlot:
 
     `key` is the name that the file gives it, "" for a slot that is known by its place alone; `shown` is how messages
     name it. `group` is what holds the slots beside it (`parts` of them), `index` its place there. `count` counts
-    tokens, `width` features, `expected` the tokens of its prompt (0: not known). `probe` are some values of some
-    tokens, by which slots are compared. `names` are those that code gives it, the first binding first.
+    tokens, `width` features, `expected` the tokens of its prompt (0: not known). `sizes` are root mean squares of some
+    tokens, evenly spread. `probe` are some values of some tokens, by which slots are compared. `names` are those that
+    code gives it, the first binding first.
     """
 
     key: str
@@ -86,6 +87,7 @@ class MeasuredSlot:
     scan: Scan = _NO_SCAN
     embedding: EmbeddingVerdict = _NO_EMBEDDING
     norm: NormVerdict = _NO_NORM
+    sizes: tuple[float, ...] = ()
     probe: tuple[float, ...] = ()
     names: tuple[Named, ...] = ()
 

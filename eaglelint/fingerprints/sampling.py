@@ -26,8 +26,8 @@ _MOST_FILES = 64
 _MOST_FOLDERS = 20_000
 _MOST_IDS = 1 << 16
 #: Bytes that are scanned for numbers that are not finite: of one file, and of all.
-_FILE_BUDGET = 64 << 20
-_WHOLE_BUDGET = 256 << 20
+_FILE_BUDGET = 32 << 20
+_WHOLE_BUDGET = 128 << 20
 #: What readers say of a file that ends before its tensors do.
 _ENDS = re.compile(r"ends (?:before|in the middle|after)|breaks off|shorter than|are there$")
 
@@ -257,11 +257,13 @@ def _measured(
         expected=slot.tokens.length if slot.tokens is not None else 0,
         names=names,
     )
+    _, rows = measures.rows(values, slot)
     return replace(
         made,
+        sizes=tuple(map(measures.rms, rows)),
         scan=measures.scan(values, slot, budget),
         embedding=verdicts.embedding_verdict(values, slot, target, ids),
-        norm=verdicts.norm_verdict(values, slot, target),
+        norm=verdicts.norm_verdict(rows, slot.tensor.dtype, target),
         probe=matching.probe(values, slot),
     )
 

@@ -15,7 +15,6 @@ from eaglelint.fingerprints.families import Family, family
 from eaglelint.fingerprints.reading import Run, Values, strides_of
 from eaglelint.location import Location
 from eaglelint.project import Source
-from eaglelint.readers.checkpoint import read_index
 from eaglelint.readers.parts import Broken
 from eaglelint.stored import TensorHeader
 
@@ -31,6 +30,9 @@ _NORM = re.compile(
 _INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 _ENDINGS = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 _NESTED = ("text_config", "llm_config", "language_config")
+#: An entry of an index that may be one of the tensors that are looked for.
+_ENTRY = re.compile(r'"([\w.]{0,120}(?:embed|norm|wte|ln_f)[\w.]{0,40}\.(?:weight|bias))"\s*:\s*"([^"\\]{1,200})"')
+_LARGEST_INDEX = 32 << 20
 #: The most files of a folder without an index that are opened, and the largest config in bytes.
 _MOST_FILES = 256
 _LARGEST_CONFIG = 4 << 20
@@ -137,16 +139,9 @@ class TargetWeights:
             return
         index = next((place / name for name in _INDEXES if (place / name).is_file()), None)
         if index is not None:
-            shown = posixpath.join(self.path, index.name)
-            try:
-                files = read_index(Source(shown, "json", index)).files
-            except UnreadableError as error:
-                self.problem = str(error)
-                return
             wanted: dict[str, list[str]] = {}
-            for name, file in files.items():
-                if _kind(name):
-                    wanted.setdefault(file, []).append(name)
+            for name, file in _indexed(index):
+                wanted.setdefault(posixpath.join(self.path, file), []).append(name)
             yield from wanted.items()
             return
         try:
@@ -169,6 +164,22 @@ class TargetWeights:
                 self.problem = str(error)
                 return None
         return self._files[file]
+
+
+def _indexed(index: Path) -> Iterator[tuple[str, str]]:
+    """The tensors that are looked for in an index, and the files that hold them.
+
+    It is searched, not parsed: an index of a hundred thousand tensors is ten megabytes of JSON.
+    """
+    try:
+        with index.open("rb") as stream:
+            text = stream.read(_LARGEST_INDEX).decode("utf-8", "replace")
+    except OSError:
+        return
+    for found in _ENTRY.finditer(text):
+        name, file = found.groups()
+        if _kind(name) and not posixpath.isabs(file) and ".." not in file.split("/"):
+            yield name, file
 
 
 def _kind(name: str) -> str:

@@ -19,15 +19,18 @@ from eaglelint.fingerprints.records import EmbeddingVerdict, NormVerdict
 from eaglelint.fingerprints.slots import Slot
 from eaglelint.fingerprints.target import TargetWeights
 
-#: Tokens that are compared with rows of the embedding, and with the final norm.
+#: Tokens that are compared with rows of the embedding.
 _ROWS = 12
-_NORM_ROWS = 48
 #: Ids at this distance from a token's own are compared too.
 _WINDOW = (0, 1, -1)
 #: The fewest tokens from which "after the norm" is told: one alone may have that size by chance.
 _FEWEST = 3
-#: How far from 1 the size of every token may be after the norm, and how far off half of them must be before it.
+#: How far from 1 the size of every token may be after the norm.
 _CLOSE = 0.02
+#: Which part of the tokens must have another size than most for a stream before the norm. Where all are of one size
+#: that is near 1, they may have been through the norm of another checkpoint.
+_VARYING = 0.25
+#: What of a row must be left over for it to be no row of the embedding.
 _FAR = 0.1
 
 
@@ -97,16 +100,15 @@ def _fit(row: Sequence[float], own: Sequence[float]) -> _Fit:
     return _Fit(scale, math.sqrt(max(0.0, 1.0 - scale * scale * power / size)) if scale > 0 else 1.0)
 
 
-def norm_verdict(values: Values, slot: Slot, target: TargetWeights) -> NormVerdict:
-    """Whether a slot holds states after the target's final norm. Raises Broken."""
+def norm_verdict(states: Sequence[Sequence[float]], dtype: str, target: TargetWeights) -> NormVerdict:
+    """Whether states, stored as `dtype`, have been through the target's final norm."""
     weight, bias = target.norm(), target.norm_bias()
-    if weight is None or len(weight) != slot.width:
+    if weight is None or not states or len(weight) != len(states[0]):
         return NormVerdict()
-    rows = [values.floats(slot.tensor, slot.row(token)) for token in spread(slot.length, _NORM_ROWS)]
-    rows = [row for row in rows if all(map(math.isfinite, row)) and any(row)]
+    rows = [list(row) for row in states if all(map(math.isfinite, row)) and any(row)]
     if bias is not None and len(bias) == len(weight):
         rows = [list(map(sub, row, bias)) for row in rows]
-    found = [_by_weight(rows, [offset + one for one in weight], slot.tensor.dtype) for offset in target.family.offsets]
+    found = [_by_weight(rows, [offset + one for one in weight], dtype) for offset in target.family.offsets]
     for verdict in ("after", "unknown"):
         hit = next((one for one in found if one.is_ == verdict), None)
         if hit is not None:
@@ -123,15 +125,9 @@ def _by_weight(rows: Sequence[Sequence[float]], weight: Sequence[float], dtype: 
     sizes = sorted(rms(list(map(truediv, row if whole else [row[place] for place in kept], used))) for row in rows)
     middle = sizes[len(sizes) // 2]
     close = max(_CLOSE, 2 * rounding(dtype))
-    off = sum(abs(size - 1) > _FAR for size in sizes)
     is_: Literal["after", "before", "unknown"] = "unknown"
     if all(abs(size - 1) <= close for size in sizes):
         is_ = "after" if len(sizes) >= _FEWEST else "unknown"
-    elif 2 * off >= len(sizes) and not _almost(sizes, close):
+    elif sum(abs(size - middle) > 2 * close for size in sizes) >= _VARYING * len(sizes) or not 0.5 < middle < 2:
         is_ = "before"
     return NormVerdict(is_, sizes[0], middle, sizes[-1], len(sizes))
-
-
-def _almost(sizes: Sequence[float], close: float) -> bool:
-    """Whether every token has the same size, near 1: then it is the norm of another checkpoint, or scaled."""
-    return sizes[-1] - sizes[0] <= 2 * close * sizes[-1] and (0.5 < sizes[0] < 2 or len(sizes) < _FEWEST)
