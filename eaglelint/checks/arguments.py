@@ -94,6 +94,8 @@ def _unknown(one: Served, argument: Argument, release: str) -> _Unknown | None:
         return _absent(one, key, one.arguments.keys(head), release, "key") if known_key else None
     if argument.spelling.startswith("--"):
         return _unknown_option(one, argument.spelling, release)
+    if argument.spelling.startswith("-") and not one.arguments.options:
+        return _gone(one, argument.spelling, release)
     if argument.spelling.startswith("-") or not keywords(one.launch) or one.launch.form != "python":
         return None
     if not one.arguments.keywords:

@@ -147,6 +147,25 @@ def draft_tensor_parallel(pipeline: Pipeline) -> Iterator[Finding]:
         yield finding("EGL306", judged, message, argument.where, given=given, severity=severity, cure=cure)
 
 
+@check("EGL307")
+def given_twice(pipeline: Pipeline) -> Iterator[Finding]:
+    """vLLM takes `--spec-method`, `--spec-model` and `--spec-tokens` or the key that they stand for, not both."""
+    seen: set[Location] = set()
+    for one in served(pipeline, "vllm"):
+        for argument in one.launch.arguments:
+            if not argument.spelling.startswith("--spec-") or argument.where in seen:
+                continue
+            same = (a for a in one.launch.arguments if a.name == argument.name and a.spelling != argument.spelling)
+            other = next(same, None)
+            judged = judge(one, partial(_always)) if other is not None else None
+            if other is None or judged is None:
+                continue
+            seen.add(argument.where)
+            key = argument.name.rpartition(".")[2]
+            message = f"{argument.spelling} and the key {key} of the speculative configuration: {{name}} refuses both"
+            yield finding("EGL307", judged, message, argument.where, given=(argument, other), cure="write one of them")
+
+
 def _always(release: str) -> bool | None:
     return True
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eaglelint.facts import Argument, Launch, Value
+from eaglelint.run import check
+from eaglelint.settings import Settings
 from tests.conftest import World, at
 
 CHAIN = {"speculative_num_steps": "3", "speculative_eagle_topk": "1", "speculative_num_draft_tokens": "4"}
@@ -175,6 +178,55 @@ def test_stages_are_refused_in_every_release(world: World, release: str, severit
 def test_stages_without_speculation_concern_nobody(world: World):
     sglang(world, algorithm=None, draft=None, options={**dict.fromkeys(CHAIN), "pp_size": "2"})
     assert said(world) == []
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "rules"),
+    [
+        ("0.18.0", {"rejection_sample_method": "standard"}, ["EGL311"]),
+        ("0.18.0", {"rejection_sample_method": "strict"}, []),
+        ("0.24.0", {"rejection_sample_method": "strict"}, ["EGL311"]),
+        ("0.24.0", {"rejection_sample_method": "block"}, ["EGL311"]),
+        ("0.25.0", {"rejection_sample_method": "block"}, []),
+        ("0.21.0", {"draft_sample_method": "probabilistic"}, ["EGL311"]),
+        ("0.22.0", {"draft_sample_method": "gumbel"}, ["EGL311"]),
+        ("0.27.0", {"kv_cache_dtype": "fp8"}, []),
+        ("0.27.0", {"kv_cache_dtype": "nvfp4_4over6"}, ["EGL311"]),
+        ("0.33.0", {"kv_cache_dtype": "anything"}, []),
+        ("0.9.2", {"acceptance_method": "typical"}, ["EGL311"]),
+        ("0.26.0", {"use_heterogeneous_vocab": True}, ["EGL307"]),
+        ("0.26.0", {"use_heterogeneous_vocab": False}, []),
+        ("0.33.0", {"rejection_sample_method": "fly", "num_speculative_tokens": 1}, ["EGL307"]),
+        ("0.33.0", {"rejection_sample_method": "fly", "num_speculative_tokens": 3}, []),
+        ("0.26.0", {"synthetic_acceptance_length": 2.0}, ["EGL307"]),
+        ("0.26.0", {"synthetic_acceptance_length": 2.0, "rejection_sample_method": "synthetic"}, []),
+    ],
+)
+def test_keys_of_vllm_by_release(world: World, release: str, options: dict[str, Any], rules: list[str]):
+    world.pin("vllm", f"=={release}")
+    given = {"num_speculative_tokens": 3, **options}
+    keys = {f"speculative_config.{name}": entry for name, entry in given.items()}
+    world.vllm(draft="acme/qwen3-eagle3", target="meta-llama/Llama-3.1-8B-Instruct", options=keys)
+    assert said(world) == rules
+
+
+@pytest.mark.parametrize(
+    ("release", "command", "rules"),
+    [
+        ("0.18.1", "-sc '{spec}'", ["EGL305"]),
+        ("0.19.0", "-sc '{spec}'", []),
+        ("0.26.0", "--spec-method eagle3 --speculative-config '{spec}'", ["EGL307"]),
+        ("0.26.0", "--spec-tokens 3 --speculative-config.num_speculative_tokens 4 --spec-model d", ["EGL307"]),
+        ("0.26.0", "--spec-method eagle3 --spec-model acme/h --spec-tokens 3", []),
+    ],
+)
+def test_ways_of_writing_it_for_vllm(tmp_path: Path, release: str, command: str, rules: list[str]):
+    spec = '{"method": "eagle3", "model": "acme/h", "num_speculative_tokens": 3}'
+    words = command.replace("{spec}", spec)
+    (tmp_path / "serve.sh").write_text(f"vllm serve meta-llama/Llama-3.1-8B-Instruct {words}\n")
+    (tmp_path / "requirements.txt").write_text(f"vllm=={release}\n")
+    found = check([str(tmp_path)], Settings()).findings
+    assert [finding.rule for finding in found if finding.rule in CODES] == rules
 
 
 @pytest.mark.parametrize(("size", "severity"), [(2, "error"), (1, "warning"), (4, None)])
