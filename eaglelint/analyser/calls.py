@@ -16,6 +16,7 @@ from eaglelint.analyser.values import (
     DictV,
     External,
     FuncV,
+    Fused,
     Index,
     ListV,
     Method,
@@ -107,6 +108,7 @@ def _invoke(run: Interpreter, func: V, site: CallSite) -> V:
             return Plain(new_storage(), "logits")
     if patterns.names_norm(site.node.func) and isinstance(func, Unknown | Obj) and getattr(func, "cls", None) is None:
         return models.call_module(run, Module("norm", models.model_of_arguments(run, func, site)), site)
+    _feeds(run, site)
     if isinstance(func, FuncV):
         return run.call_function(func, site.args, site.kwargs)
     if isinstance(func, External):
@@ -129,6 +131,13 @@ def _invoke(run: Interpreter, func: V, site: CallSite) -> V:
     if isinstance(func, Special):
         return func.call(run, site)
     return models.unknown_call(run, func, site)
+
+
+def _feeds(run: Interpreter, site: CallSite) -> None:
+    """States that another script put together go into a drafter here: this script decides what it is fed."""
+    for value in (*site.args, *site.kwargs.values()):
+        if isinstance(value, Fused) and value.where.path != site.frame.scope.path and patterns.names_drafter(site.node):
+            run.rec.fed(value, site.node, site.frame)
 
 
 def _call_object(run: Interpreter, obj: Obj, site: CallSite) -> V:

@@ -45,6 +45,7 @@ _LOOPS = (
 _LOADS = (b"torch.load", b"np.load", b"numpy.load", b"load_file(", b"safe_open")
 _SAVES = (b"torch.save", b"np.save", b"numpy.save", b"save_file(")
 _JOINS = (b"torch.cat", b"torch.concat", b"torch.hstack", b"concatenate(", b"np.hstack")
+_DRAFTS = (b"eagle", b"EAGLE", b"Eagle", b"draft", b"specul")
 _STATES = (b"hidden_state", b"aux", b"states", b"feature", b"layer_")
 
 _ENGINES = (b"Engine(", b" LLM(", b"=LLM(", b".LLM(", b"launch_server", b"vllm serve", b'"serve"', b"'serve'")
@@ -67,7 +68,7 @@ def relevant(data: bytes, path: str = "") -> bool:
     loads = _any(_LOADS, data)
     if b"hidden_state" in data and (loads or _any(_SAVES, data)):
         return True
-    if loads and _any(_JOINS, data) and _any(_STATES, data):
+    if loads and _any(_STATES, data) and (_any(_JOINS, data) or _any(_DRAFTS, data)):
         return True
     if _any(_OPTIONS, data) and _any(_ENGINES, data):
         return True

@@ -14,6 +14,7 @@ from eaglelint.analyser.values import Special, Tensor, V
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
     from eaglelint.analyser.scope import Frame
+    from eaglelint.location import Location
 
 
 def _layer_calls(node: cst.CSTNode, handles: set[str], loops: bool = True) -> list[cst.Assign]:
@@ -250,3 +251,19 @@ def number_of(item: V) -> int | None:
         if isinstance(part, int) and not isinstance(part, bool):
             return int(part)
     return None
+
+
+def enclosing_loop(frame: Frame, node: Any) -> Location | None:
+    """The line of the layer loop around a test in the same function."""
+    body = frame.function.node.body if frame.function is not None else frame.scope.tree
+    best: Location | None = None
+    wanted = frame.scope.where(node)
+    stack: list[Any] = [body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.For):
+            place = frame.scope.where(current)
+            if place.start <= wanted.start <= place.end and (best is None or place.start >= best.start):
+                best = frame.scope.where(current.iter)._replace(line=place.line, column=place.column)
+        stack.extend(kids(current))
+    return best

@@ -123,21 +123,42 @@ def _assemblies(runs: list[tuple[int, Recorder]]) -> Iterator[Assembly | Defect]
             sample = next(iter(table.values()))
             if len(sample) < 2:
                 continue
-            note = _notes(sample, joined.note)
-            yield Assembly(
-                where=where,
-                states=by_depth(table),
-                confidence=_confidence(note, joined.scope, sample),
-                purpose=purpose(joined.scope, joined.function),
-                trace=trace(sample),
-                assumed=note,
-                target=_target(sample),
-                columns=tuple(part.trace for part in sample),
-                preset=joined.chosen,
-            )
+            yield _assembly(joined, table, purpose(joined.scope, joined.function))
         yield from _dropped(joined, where)
         if not any(("all-layers-concatenated", where) in recorder.flaws for _, recorder in runs):
             yield from _early(joined, where)
+    yield from _cached(runs, merged)
+
+
+def _cached(runs: list[tuple[int, Recorder]], known: dict[Location, _Merged[Joined]]) -> Iterator[Assembly]:
+    """Concatenations of one script that another one feeds to a drafter, when they serve another purpose there."""
+    tables: dict[Location, dict[int, tuple[Tensor, ...]]] = {}
+    for depth, recorder in runs:
+        for where, (joined, _) in recorder.cached.items():
+            tables.setdefault(where, {}).setdefault(_depth(joined.parts, depth), joined.parts)
+    for where, table in tables.items():
+        joined, made = next(recorder.cached[where] for _, recorder in runs if where in recorder.cached)
+        at = known.get(made)
+        own = purpose(joined.scope, joined.function)
+        if at is not None and own not in ("unknown", purpose(at.sample.scope, at.sample.function)):
+            yield _assembly(joined, table, own)
+
+
+def _assembly(joined: Joined, table: dict[int, tuple[Tensor, ...]], own: str) -> Assembly:
+    """The fact that states were put side by side."""
+    sample = next(iter(table.values()))
+    note = _notes(sample, joined.note)
+    return Assembly(
+        where=joined.where,
+        states=by_depth(table),
+        confidence=_confidence(note, joined.scope, sample),
+        purpose=own,
+        trace=trace(sample),
+        assumed=note,
+        target=_target(sample),
+        columns=tuple(part.trace for part in sample),
+        preset=joined.chosen,
+    )
 
 
 def by_depth(table: dict[int, tuple[Tensor, ...]]) -> ByDepth:

@@ -26,6 +26,7 @@ SETTERS = frozenset(
 CAPTURE_LISTS = re.compile(
     r"layers_to_capture|aux_hidden_state_layers|capture_(layers|ids)|aux_layers?(_ids)?$|eagle3?_layer"
 )
+_DRAFTER = re.compile(r"^fc$|draft|eagle|speculator|^head$|_head$(?<!lm_head)", re.IGNORECASE)
 NORM_NAMES = frozenset({"norm", "final_norm", "ln_f", "final_layernorm", "final_layer_norm", "norm_f", "model_norm"})
 EMBED_NAMES = frozenset(
     {
@@ -182,6 +183,11 @@ def names_head(node: Any) -> bool:
     """Whether what is called is named as a language-model head."""
     last = dotted(node).rsplit(".", 1)[-1]
     return not isinstance(node, cst.Call) and (last in HEAD_NAMES or last.endswith("lm_head"))
+
+
+def names_drafter(node: cst.Call) -> bool:
+    """Whether what is called is named as a drafter, or as the projection in front of it."""
+    return any(_DRAFTER.search(part) for part in dotted(node.func).split("."))
 
 
 def names_norm(node: Any) -> bool:

@@ -11,6 +11,7 @@ import libcst as cst
 from eaglelint.analyser.choices import containers
 from eaglelint.analyser.drafters import of_drafter, own_name
 from eaglelint.analyser.inside import Kept
+from eaglelint.analyser.layer_loops import enclosing_loop
 from eaglelint.analyser.observations import Flag, Flaw, Hooks, Joined, Named, Store, Test
 from eaglelint.analyser.patterns import SETTERS, STREAM_NAMES, captures, dotted, kids
 from eaglelint.analyser.scope import place
@@ -60,6 +61,7 @@ class Recorder:
         self.nowhere = Location("")
         self.stores: dict[Location, Store] = {}
         self.joined: dict[tuple[Location, tuple[tuple[int, bool], ...]], Joined] = {}
+        self.cached: dict[Location, tuple[Joined, Location]] = {}
         self.names: dict[tuple[Location, str], Named] = {}
         self.flaws: dict[tuple[str, Location], Flaw] = {}
         self.tests: dict[Location, Test] = {}
@@ -219,6 +221,15 @@ class Recorder:
             made.chosen = place(getattr(given, "chosen", None))
             self.joined[key] = made
 
+    def fed(self, given: Fused, node: Any, frame: Frame) -> None:
+        """States that another script put together go into a drafter."""
+        where = frame.scope.where(node)
+        known = [joined for joined, _ in self.cached.values() if joined.scope.path == frame.scope.path]
+        if all([p.state for p in joined.parts] != [p.state for p in given.parts] for joined in known):
+            function = frame.function.name if frame.function is not None else ""
+            joined = Joined(where, frame.scope, given.parts, (), None, function, note_of(*given.parts))
+            self.cached.setdefault(where, (joined, given.where))
+
     def whole_tuple(self, run: Interpreter, pieces: list[V], node: Any, frame: Frame) -> None:
         """All hidden states of a stock model are concatenated."""
         tensors = [p for p in pieces if isinstance(p, Tensor)]
@@ -296,7 +307,7 @@ class Recorder:
 
     def rank_relative(self, run: Interpreter, node: Any, frame: Frame) -> None:
         """A counter that restarts on every pipeline rank is compared with ids."""
-        loop = _enclosing_loop(frame, node)
+        loop = enclosing_loop(frame, node)
         self.flaw("rank-relative-layer-index", loop or frame.scope.where(node), frame, {}, ())
 
     def out_of_range(self, run: Interpreter, key: int, highest: int, node: Any, frame: Frame) -> None:
@@ -380,19 +391,3 @@ class Recorder:
                 return frame.scope.where(written)
             stack.extend(kids(current))
         return None
-
-
-def _enclosing_loop(frame: Frame, node: Any) -> Location | None:
-    """The line of the layer loop around a test in the same function."""
-    body = frame.function.node.body if frame.function is not None else frame.scope.tree
-    best: Location | None = None
-    wanted = frame.scope.where(node)
-    stack: list[Any] = [body]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.For):
-            place = frame.scope.where(current)
-            if place.start <= wanted.start <= place.end and (best is None or place.start >= best.start):
-                best = frame.scope.where(current.iter)._replace(line=place.line, column=place.column)
-        stack.extend(kids(current))
-    return best
