@@ -25,13 +25,15 @@ def of_drafter(state: Tensor) -> bool:
 
 
 def is_drafter(owner: Obj) -> bool:
-    """Whether an object is a drafter: it has the parts that only drafters have, or its class is called so."""
+    """Whether an object is a drafter: it has the parts that only drafters have, or is a module that is called so."""
     if owner.cls is None:
         return False
     if not _PARTS.isdisjoint(owner.attrs):
         return True
     told = any(owner.cls.lookup(name) is not MISSING for name in SETTERS)
-    return not told and _NAME.search(owner.cls.name) is not None
+    if told or owner.cls.lookup("forward") is MISSING:  # a data set for a drafter is none
+        return False
+    return _NAME.search(owner.cls.name) is not None
 
 
 def own_name(name: str, frame: Frame) -> bool:
