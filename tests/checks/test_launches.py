@@ -181,6 +181,25 @@ def test_stages_without_speculation_concern_nobody(world: World):
 
 
 @pytest.mark.parametrize(
+    ("release", "options", "refused"),
+    [
+        ("0.5.14", {"speculative_accept_threshold_single": "0.9"}, True),
+        ("0.5.14", {"speculative_accept_threshold_acc": "0.9"}, True),
+        ("0.5.14", {"speculative_accept_threshold_acc": "1.0"}, False),
+        ("0.5.14", {}, False),
+        ("0.5.22", {"speculative_use_block_verification": True, **TREE}, True),
+        ("0.5.22", {"speculative_use_block_verification": True}, False),
+    ],
+)
+def test_what_rejection_sampling_does_not_go_with(
+    world: World, release: str, options: dict[str, Any], refused: bool
+):
+    more = {} if "speculative_use_block_verification" in options else {"speculative_use_rejection_sampling": True}
+    sglang(world, release, options={**more, **options})
+    assert said(world) == (["EGL307"] if refused else [])
+
+
+@pytest.mark.parametrize(
     ("release", "options", "rules"),
     [
         ("0.18.0", {"rejection_sample_method": "standard"}, ["EGL311"]),
