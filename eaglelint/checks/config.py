@@ -10,6 +10,7 @@ from eaglelint.boundary import evaluate, show, show_ids
 from eaglelint.checks import wording
 from eaglelint.checks.auxiliary import last_state_alone
 from eaglelint.checks.heads import foreign
+from eaglelint.checks.identity import served_on_another
 from eaglelint.checks.judging import Case, Verdict, cases, reasons, strength
 from eaglelint.checks.registry import check
 from eaglelint.facts import Document, LayerIds
@@ -39,6 +40,8 @@ def aux_layers_undeclared(pipeline: Pipeline) -> Iterator[Finding]:
     every = [case for case in cases(guessing, pipeline.evidence.best) if case.verdicts]
     if pipeline.servings and not every:
         return
+    if pipeline.drafter is None and any(served_on_another(pipeline)):
+        return  # a head that is known to be for another model: EGL407 says so, and ids would not help
     yield from _undeclared(pipeline, every)
 
 

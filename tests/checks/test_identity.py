@@ -168,3 +168,19 @@ class TestWidth:
         world.target(36)
         world.sglang(algorithm="NEXTN")
         assert not world.findings("EGL404")
+
+    def test_an_eagle_1_head_under_another_target(self, world: Any):
+        world.drafter(None, method="eagle", more={"architectures": ["LlamaForCausalLMEagle"], "hidden_size": 2048})
+        world.target(36)
+        world.sglang(algorithm="EAGLE")
+        found = world.finding("EGL404")
+        assert found.severity == "error"
+        assert "`hidden_size` is 2048: fc takes states of that width" in found.message
+        assert "target_hidden_size" not in found.fix.description
+
+
+def test_a_published_head_for_another_model_is_not_asked_for_ids(world: Any):
+    world.pin("sglang", "==0.5.18")
+    world.sglang(draft="yuhuili/EAGLE3-LLaMA3.3-Instruct-70B", target="meta-llama/Llama-3.1-8B-Instruct")
+    assert "Llama-3.3-70B" in world.finding("EGL407").message
+    assert world.findings("EGL202") == []
