@@ -251,7 +251,7 @@ def _alone(folder: Path, show: int) -> int:
     gate.relevant = relevant
     print(
         f"alone: {len(files)} files, {crashes} crashes, {exhausted} out of steps, {time.perf_counter() - start:.0f} s, "
-        f"peak {memory():.0f} MB"
+        f"{time.process_time():.0f} s of CPU, peak {memory():.0f} MB"
     )
     for seconds, name in sorted(times, reverse=True)[:show]:
         print(f"  {seconds:6.2f} s  {name}")
@@ -272,7 +272,8 @@ def whole(folder: Path) -> bool:
     seconds = time.perf_counter() - start
     for trace in guard.tracebacks:
         print(trace)
-    print(f"whole: {len(guard.tracebacks)} crashes, {seconds:.0f} s, peak {memory():.0f} MB; ", end="")
+    print(f"whole: {len(guard.tracebacks)} crashes, {seconds:.0f} s, {time.process_time():.0f} s of CPU, ", end="")
+    print(f"peak {memory():.0f} MB; ", end="")
     print(f"{len(facts.captures)} captures, {len(facts.assemblies)} assemblies, ", end="")
     print(f"{len(facts.unresolved)} unresolved, {len(facts.unreadable)} unreadable")
     return not guard.tracebacks and memory() < MEGABYTES

@@ -101,12 +101,12 @@ def _invoke(run: Interpreter, func: V, site: CallSite) -> V:
     answered = run.world.called(run, func, site)
     if answered is not MISSING:
         return answered
-    if patterns.names_head(site.node.func) and not isinstance(func, FuncV | ClassV | External):
+    if not isinstance(func, FuncV | ClassV | External) and patterns.names_head(site.node.func):
         state = models.stream_argument([*site.args, *site.kwargs.values()])
         if state is not None:
             run.rec.to_head(run, state, site.node, site.frame)
             return Plain(new_storage(), "logits")
-    if patterns.names_norm(site.node.func) and isinstance(func, Unknown | Obj) and getattr(func, "cls", None) is None:
+    if isinstance(func, Unknown | Obj) and getattr(func, "cls", None) is None and patterns.names_norm(site.node.func):
         return models.call_module(run, Module("norm", models.model_of_arguments(run, func, site)), site)
     _feeds(run, site)
     if isinstance(func, FuncV):

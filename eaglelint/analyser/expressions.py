@@ -66,11 +66,20 @@ def _attribute(run: Interpreter, node: cst.Attribute, frame: Frame) -> V:
 
 
 def _string(run: Interpreter, node: cst.SimpleString, frame: Frame) -> V:
-    try:
-        text = ast.literal_eval(node.value)
-    except (ValueError, SyntaxError):
+    text = _content(node.value)
+    if text is None:
         return HOLE
     return literal_str(text, partial(_decoded, frame.scope, node)) if isinstance(text, str) else text
+
+
+@lru_cache(maxsize=4096)
+def _content(written: str) -> str | bytes | None:
+    """The value of a literal; None when it has none."""
+    try:
+        value: str | bytes = ast.literal_eval(written)
+    except (ValueError, SyntaxError):
+        return None
+    return value
 
 
 def _decoded(scope: ModuleScope, node: cst.SimpleString) -> MappedText:
