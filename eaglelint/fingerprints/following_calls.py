@@ -22,6 +22,7 @@ _SAME = frozenset(
         *("type", "cpu", "cuda", "to", "half", "float", "bfloat16"),
     )
 )
+_MODULES = frozenset(("torch", "np", "numpy", "jnp"))
 _JOINS = frozenset(("stack", "cat", "concat", "concatenate", "hstack", "vstack"))
 #: Helpers within helpers that are followed.
 DEEPEST = 4
@@ -100,10 +101,9 @@ def _result(
         parts = [one.text if isinstance(one, Words) else HOLE for one in given]
         return Words("/".join(parts), run.place(node))
     if name in _SAME:
-        held = owner if isinstance(owner, (Leaf, Items)) and isinstance(node.func, ast.Attribute) else None
-        named = held if isinstance(held, Items) or (isinstance(held, Leaf) and held.names) else None
-        first = given[0] if given and isinstance(given[0], (Leaf, Items)) else None
-        return named or first or held or Leaf()
+        of_module = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") in _MODULES
+        held = given[0] if (owner is None or of_module) and given else owner
+        return held if isinstance(held, (Leaf, Items)) else Leaf()
     function = run.functions.get(name) if owner is None else None
     if function is not None and depth < DEEPEST:
         return _helper(run, function, given, keywords, depth)
