@@ -19,7 +19,9 @@ from eaglelint.pipeline import Pipeline
 _SPELLINGS = {"half": "float16", "fp16": "float16", "bf16": "bfloat16", "float": "float32", "fp32": "float32"}
 _KEYS = ("dtype", "torch_dtype")
 #: Kinds of heads that are fed the target's hidden states and overflow where these are cast.
-_JUDGED = ("eagle3", "dflash", "dspark")
+_CAST = ("eagle3", "dflash", "dspark")
+#: Kinds of heads whose type engines choose by their own config alone.
+_ALONE = ("eagle3", "eagle")
 _INNER = "/transformer_layer_config"
 
 
@@ -34,7 +36,7 @@ def plain(value: object) -> str:
 def dtype_contract(pipeline: Pipeline) -> Iterator[Finding]:
     """A bfloat16 head that is cast to float16, or a head that gets another type than its target. One a place."""
     config = config_of(pipeline)
-    if config is None or config.recorded or pipeline.template or pipeline.method not in _JUDGED:
+    if config is None or config.recorded or pipeline.template or pipeline.method not in (*_CAST, *_ALONE):
         return
     outcomes: list[Outcome] = []
     for server in pipeline.servers:
@@ -43,9 +45,9 @@ def dtype_contract(pipeline: Pipeline) -> Iterator[Finding]:
             continue
         argument = server.launch.get("dtype")
         asked = plain(argument.value.value) if argument is not None and argument.value.known else ""
-        if argument is not None and asked == "float16":
+        if argument is not None and asked == "float16" and pipeline.method in _CAST:
             yield from _cast(pipeline, config, server, argument)
-        elif pipeline.method == "eagle3" and (argument is None or str(argument.value.value).lower() == "auto"):
+        elif pipeline.method in _ALONE and (argument is None or str(argument.value.value).lower() == "auto"):
             found = _different(config, server, server.launch)
             if found is not None:
                 outcomes.append(found._replace(severity="warning"))

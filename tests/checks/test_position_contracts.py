@@ -172,6 +172,20 @@ class TestType:
             in found.message
         )
 
+    def test_so_it_does_for_eagle_1_heads(self, world: Any):
+        world.drafter(None, method="eagle", more={"architectures": ["LlamaForCausalLMEagle"], "torch_dtype": "float16"})
+        world.pin("sglang", "==0.5.18")
+        world.sglang(target="Qwen/Qwen3-8B", algorithm="EAGLE")
+        assert "config says float16, while Qwen/Qwen3-8B runs in bfloat16" in world.finding("EGL408").message
+
+    def test_that_a_cast_makes_an_eagle_1_head_overflow_is_not_known(self, world: Any):
+        world.drafter(
+            None, method="eagle", more={"architectures": ["LlamaForCausalLMEagle"], "torch_dtype": "bfloat16"}
+        )
+        world.pin("sglang", "==0.5.18")
+        world.sglang(target="Qwen/Qwen3-8B", algorithm="EAGLE", options={"dtype": "float16"})
+        assert not world.findings("EGL408")
+
     def test_a_key_that_old_sglang_does_not_read(self, world: Any):
         world.drafter([1, 17, 32], more={"max_position_embeddings": 40960, "dtype": "bfloat16"})
         world.pin("sglang", "==0.4.9.post6")
