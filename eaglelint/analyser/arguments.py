@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class _Option:
+class Option:
+    """An option: its spellings, the name that its value gets, and what was said of it."""
+
     names: tuple[str, ...]
     dest: str
     kwargs: dict[str, V]
@@ -26,7 +28,7 @@ class Parser(Special):
 
     def __init__(self, scope: ModuleScope) -> None:
         self.scope = scope
-        self.options: list[_Option] = []
+        self.options: list[Option] = []
         self.defaults: dict[str, V] = {}
 
     def call_method(self, run: Interpreter, name: str, site: CallSite) -> V:
@@ -34,10 +36,10 @@ class Parser(Special):
         if name == "add_argument":
             names = tuple(arg for arg in site.args if isinstance(arg, str) and HOLE not in arg)
             if names:
-                self.options.append(_Option(names, self._dest(names, site.kwargs), dict(site.kwargs), site))
+                self.options.append(Option(names, self._dest(names, site.kwargs), dict(site.kwargs), site))
             return None
         if name in ("parse_args", "parse_known_args"):
-            made = self._parse(run, site)
+            made = self.parse(run, site)
             return made if name == "parse_args" else (made, ListV([], True))
         if name == "set_defaults":
             self.defaults.update(site.kwargs)
@@ -54,10 +56,11 @@ class Parser(Special):
         long = next((n for n in names if n.startswith("--")), names[0])
         return long.lstrip("-").replace("-", "_")
 
-    def _parse(self, run: Interpreter, site: CallSite) -> Obj:
+    def parse(self, run: Interpreter, site: CallSite) -> Obj:
         """The namespace: values that a command in scope gives, else defaults (assumed when nothing runs the script)."""
         words = run.world.argv(self.scope.path)
-        given = _given(words) if words is not None else {}
+        several = {name for option in self.options if _repeats(option) for name in option.names}
+        given = _given(words, several) if words is not None else {}
         result = Obj("args", outside=False, where=site.frame.scope.spot(site.node))
         positional = _positional(words, self.options) if words is not None else []
         for option in self.options:
@@ -74,7 +77,7 @@ class Parser(Special):
             result.attrs.setdefault(name, value)
         return result
 
-    def _fallback(self, run: Interpreter, option: _Option, run_in_scope: bool, is_flag: bool) -> V:
+    def _fallback(self, run: Interpreter, option: Option, run_in_scope: bool, is_flag: bool) -> V:
         where = option.site.frame.scope.spot(option.site.node) if option.site is not None else None
         default = option.kwargs.get("default", self.defaults.get(option.dest))
         if option.kwargs.get("action") in ("store_true", "store_false"):
@@ -85,7 +88,7 @@ class Parser(Special):
             default = self._call_type(run, option, default)
         return default if run_in_scope else with_note(default, f"default of {option.names[-1]}")
 
-    def _convert(self, run: Interpreter, option: _Option, words: list[V]) -> V:
+    def _convert(self, run: Interpreter, option: Option, words: list[V]) -> V:
         where = option.site.frame.scope.spot(option.site.node) if option.site is not None else None
         if option.kwargs.get("action") == "store_true":
             return True
@@ -94,11 +97,11 @@ class Parser(Special):
             for word in words
         ]
         note = next((word.assumed for word in words if word.assumed), "")
-        if "nargs" in option.kwargs and option.kwargs["nargs"] != "?":
+        if _repeats(option) or ("nargs" in option.kwargs and option.kwargs["nargs"] != "?"):
             return ListV([with_note(v, note) for v in values], note=note)
         return with_note(values[0], note) if values else True
 
-    def _call_type(self, run: Interpreter, option: _Option, text: Any) -> V:
+    def _call_type(self, run: Interpreter, option: Option, text: Any) -> V:
         kind = option.kwargs.get("type")
         if kind is None:
             return text if isinstance(text, str) else str(text)
@@ -113,15 +116,20 @@ class Parser(Special):
         return invoke(run, kind, Site([str(text)], {}, option.site.node, option.site.frame))
 
 
-def _given(words: tuple[Any, ...]) -> dict[str, list[Any]]:
-    """The words after each option of a command."""
+def _repeats(option: Option) -> bool:
+    """Whether an option may be given several times, each time with one more value."""
+    return option.kwargs.get("action") == "append" or option.kwargs.get("multiple") is True
+
+
+def _given(words: tuple[Any, ...], several: set[str]) -> dict[str, list[Any]]:
+    """The words after each option of a command; those of an option in `several` add up, else the last holds."""
     found: dict[str, list[Any]] = {}
     current: list[Any] | None = None
     for word in words:
         text = word.value if word.known and isinstance(word.value, str) else None
         if text is not None and text.startswith("-") and not _numeric(text):
             name, equals, value = text.partition("=")
-            current = found[name] = []
+            current = found[name] = found.get(name, []) if name in several else []
             if equals:
                 current.append(word._replace(value=value))
                 current = None
@@ -130,7 +138,7 @@ def _given(words: tuple[Any, ...]) -> dict[str, list[Any]]:
     return found
 
 
-def _positional(words: tuple[Any, ...], options: list[_Option]) -> list[Any]:
+def _positional(words: tuple[Any, ...], options: list[Option]) -> list[Any]:
     """Words that belong to no option: those before the first option, and those after single-valued ones."""
     flags = {n for o in options if o.kwargs.get("action") in ("store_true", "store_false") for n in o.names}
     several = {n for o in options if "nargs" in o.kwargs for n in o.names}

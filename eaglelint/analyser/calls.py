@@ -157,7 +157,7 @@ def instantiate(run: Interpreter, cls: ClassV, site: CallSite) -> V:
         bound = replace(init, bound=obj)
         run.call_function(bound, site.args, site.kwargs)
         return obj
-    fields = _fields(cls)
+    fields = fields_of(cls)
     for name, value in zip(fields, site.args, strict=False):
         obj.attrs[name] = value
     for name, value in site.kwargs.items():
@@ -165,11 +165,12 @@ def instantiate(run: Interpreter, cls: ClassV, site: CallSite) -> V:
     return obj
 
 
-def _fields(cls: ClassV) -> list[str]:
+def fields_of(cls: ClassV) -> list[str]:
+    """The annotated names of a class and its bases, in the order of a dataclass's fields."""
     names: list[str] = []
     for base in cls.bases:
         if isinstance(base, ClassV):
-            names += _fields(base)
+            names += fields_of(base)
     for statement in cls.node.body.body:
         if isinstance(statement, cst.SimpleStatementLine):
             for small in statement.body:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from eaglelint.analyser import patterns
 from eaglelint.analyser.calls import defaults
+from eaglelint.analyser.commands import Decorator
 from eaglelint.analyser.scope import Frame
 from eaglelint.analyser.values import ClassV, FuncV, Unknown, V
 
@@ -60,6 +61,8 @@ def function_statement(run: Interpreter, node: cst.FunctionDef, frame: Frame) ->
         if isinstance(made, FuncV):
             result = run.call_function(made, [value], {})
             value = result if not isinstance(result, Unknown) else value
+        elif isinstance(made, Decorator):
+            value = made.decorate(run, value)
     frame.bind(node.name.value, value)
     return
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from eaglelint.analyser import builtin, engines, methods, models, standard, tensors
+from eaglelint.analyser import builtin, commands, engines, methods, models, standard, tensors
 from eaglelint.analyser.target_values import LayerResult
 from eaglelint.analyser.values import External, FuncV, Fused, Method, Plain, Stacked, Tensor, Unknown, V, new_storage
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Interpreter", "CallSite"], V]
 
-_EXACT: dict[str, Handler] = {**builtin.FUNCTIONS, **standard.FUNCTIONS, **tensors.FUNCTIONS, **engines.FUNCTIONS}
+_EXACT: dict[str, Handler] = {
+    **builtin.FUNCTIONS, **standard.FUNCTIONS, **commands.FUNCTIONS, **tensors.FUNCTIONS, **engines.FUNCTIONS,
+}  # fmt: skip
 #: Calls that are known by the last part of their path alone, whatever module they were imported from.
 _BY_NAME: dict[str, Handler] = {**tensors.BY_NAME, **engines.BY_NAME}
 
