@@ -189,7 +189,10 @@ def _degenerate(pipeline: Pipeline, ids: LayerIds) -> Iterator[Finding]:
     values = integers(ids.ids)
     if values is None:
         return
+    servers = [mismatch.server.launch for mismatch in served_on_another(pipeline)]
+    strange = {launch.where for launch in servers if launch is not None}  # EGL407 speaks of these
     readers = [s for s in pipeline.servings if s.ids is not None and s.ids.where == ids.where and not s.off]
+    readers = [s for s in readers if s.launch is None or s.launch.where not in strange]
     problems: list[str] = []
     if not values and _counts_as_none(pipeline, ids):
         return

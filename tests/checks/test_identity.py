@@ -184,3 +184,12 @@ def test_a_published_head_for_another_model_is_not_asked_for_ids(world: Any):
     world.sglang(draft="yuhuili/EAGLE3-LLaMA3.3-Instruct-70B", target="meta-llama/Llama-3.1-8B-Instruct")
     assert "Llama-3.3-70B" in world.finding("EGL407").message
     assert world.findings("EGL202") == []
+
+
+def test_ids_beyond_another_model_are_not_reported_beside_it(world: Any):
+    world.drafter([2, 32, 61], more={"hidden_size": 5120, "draft_vocab_size": 32000})
+    told(world, "Qwen/Qwen3-32B")
+    world.pin("sglang", "==0.5.18")
+    world.sglang(target="Qwen/Qwen3-14B")
+    assert "Qwen3-32B" in world.finding("EGL407").message
+    assert world.findings("EGL203") == []
