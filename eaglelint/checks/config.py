@@ -202,7 +202,7 @@ def _degenerate(pipeline: Pipeline, ids: LayerIds) -> Iterator[Finding]:
     if twice:
         problems.append(f"id {show(twice)} stands more than once in {show_ids(values)}, and is captured once")
     lost, severity = _unreachable(pipeline, readers, values)
-    problems += lost
+    problems += lost if readers or not strange else ()
     defect = ("degenerate", pipeline.name, str(ids.where))
     if problems:
         hard = bool(twice) or not values
