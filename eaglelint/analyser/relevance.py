@@ -10,7 +10,12 @@ from eaglelint.analyser.scope import ModuleScope
 from eaglelint.facts import Step
 
 #: Words of which one stands in code that has to do with drafters and their training data.
-_RELATED = ("eagle", "draft", "aux", "verifier", "specul", "capture", "dump", "dflash", "dspark", "teacher")
+_RELATED = (
+    *("eagle", "draft", "aux", "verifier", "specul", "capture", "dump", "dflash", "dspark", "teacher"),
+    "loss_mask",  # kept beside states, it is part of a training sample
+)
+#: Concatenated states that are stored beside their tokens are a training sample too, whatever the script is called.
+_SAMPLE = (("input_ids",), (".cat(", ".concat(", "concatenate(", ".hstack("), ("torch.save", "np.save", "save_file("))
 #: Words of which one stands in code that feeds a drafter.
 _DRAFTING = ("eagle", "draft", "specul", "verifier", "aux_hidden", "dflash", "dspark")
 _RUNTIME = re.compile(r"bench|accept|runtime|runner|infer|serv|decod|speculat|demo|eval", re.IGNORECASE)
@@ -20,8 +25,10 @@ _TRAINING = re.compile(
 
 
 def related(scope: ModuleScope) -> bool:
-    """Whether code speaks of drafters or their data at all."""
-    return scope.mentions(*_RELATED) or any(word in scope.path.lower() for word in _RELATED)
+    """Whether code speaks of drafters or their data at all, or stores samples for one."""
+    if scope.mentions(*_RELATED) or any(word in scope.path.lower() for word in _RELATED):
+        return True
+    return all(scope.mentions(*words) for words in _SAMPLE)
 
 
 def drafting(scope: ModuleScope) -> bool:
