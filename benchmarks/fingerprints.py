@@ -3,6 +3,7 @@
     python benchmarks/fingerprints.py tensors --count 10000     every value of random tensors, bit for bit (needs torch)
     python benchmarks/fingerprints.py families --count 1000     verdicts on toy targets of eight families
     python benchmarks/fingerprints.py large                     files of 10 GB and a target of 1 TB (sparse)
+    python benchmarks/fingerprints.py hostile --count 20000     damaged samples: no crash, no more time or memory
 
 Without a name all of them run. The exit status is 1 when a figure is not reached.
 """
@@ -382,6 +383,83 @@ def _sparse_torch(path: Path, tokens: int) -> None:
         stream.write(struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 3, 3, len(entries), 0xFFFFFFFF, 0))
 
 
+# ---- damaged files ---------------------------------------------------------------------------------------------------
+
+
+def hostile(count: int, seed: int) -> bool:
+    """Damaged samples in every form: each is read whole or refused, in bounded time and memory, and nothing is run."""
+    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
+    import hostile_files
+    import tensor_files
+
+    from eaglelint.fingerprints.looking import fingerprint
+
+    toy = toy_targets.Toy(toy_targets.FAMILIES[0], random.Random(seed), hidden=8)
+    ids = [3, 9, 12, 5]
+    rows = [value for row in toy.stream(ids, 6, "F32") for value in row]
+    held = {
+        "input_ids": ("I64", [4], ids),
+        "embed": ("F32", [4, 8], rows),
+        "hidden_states": ("F32", [4, 2, 8], rows * 2),
+    }
+    whole_files = [
+        ("s.safetensors", tensor_files.safetensors(held)), ("s.pt", tensor_files.torch_file(held)),
+        ("s.pt", tensor_files.torch_file(held, compressed=True)), ("s.pt", tensor_files.torch_stream(held)),
+        ("s.npz", tensor_files.npz(held)), ("s.npz", tensor_files.npz(held, compressed=True)),
+        ("s.npy", tensor_files.npy(held["embed"])), *_wide(tensor_files),
+    ]  # fmt: skip
+    crashes: list[str] = []
+    slowest, watching, events = 0.0, False, Counter[str]()
+
+    def seen(event: str, _: object) -> None:
+        if watching and event.startswith(
+            ("exec", "compile", "subprocess.", "os.system", "pickle.find_class", "ctypes.")
+        ):
+            events[event] += 1
+
+    with tempfile.TemporaryDirectory() as folder:
+        toy.write(Path(folder) / "target")
+        words = ([], str(Path(folder) / "target"))
+        for name, content in whole_files:
+            (Path(folder) / name).write_bytes(content)
+            fingerprint([str(Path(folder) / name)], *words)
+        sys.addaudithook(seen)
+        hostile_files.memory()
+        before = hostile_files.memory()
+        for number in range(count):
+            draw = random.Random(f"{seed} {number}")
+            name, content = draw.choice(whole_files)
+            path = Path(folder) / name
+            path.write_bytes(hostile_files.damage(content, draw))
+            begin, watching = time.process_time(), True
+            try:
+                fingerprint([str(path)], [str(path)] if draw.random() < 0.2 else [], words[1])
+            except Exception as error:
+                crashes.append(f"file {number}, {name}: {type(error).__name__}: {error}")
+            watching = False
+            slowest = max(slowest, time.process_time() - begin)
+        grown = hostile_files.memory() - before
+    print(
+        f"hostile   {count} damaged samples: {len(crashes)} crashes, {sum(events.values())} calls, "
+        f"slowest {slowest:.2f} s, {grown >> 20} MiB above the start"
+    )
+    for line in crashes[:10]:
+        print(line)
+    return not crashes and not events and slowest < LONGEST_SECONDS and grown < MOST_MEMORY
+
+
+def _wide(tensor_files: Any) -> list[tuple[str, bytes]]:
+    """Views that are far larger than what is stored."""
+    made = []
+    hooks = tensor_files.Call(tensor_files.Name("collections", "OrderedDict"), ())
+    storage = ("storage", tensor_files.Name("torch", "FloatStorage"), "0", "cpu", 8)
+    for shape, strides in (((1 << 40, 8), (0, 1)), ((4, 1 << 40), (0, 0)), ((1 << 20, 64, 1 << 20), (0, 0, 0))):
+        said = (tensor_files.Outside(storage), 0, shape, strides, False, hooks)
+        call = tensor_files.Call(tensor_files.Name("torch._utils", "_rebuild_tensor_v2"), said)
+        made.append(("s.pt", tensor_files.torch_zip({"input_ids": [1, 2], "hidden_states": call}, {"0": bytes(32)})))
+    return made
+
+
 def _measured(words: list[str]) -> tuple[float, int]:
     """Seconds and bytes that a run of eaglelint takes."""
     code = (
@@ -401,11 +479,18 @@ def _measured(words: list[str]) -> tuple[float, int]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=("tensors", "families", "large", []), help="without any, all")
+    parser.add_argument(
+        "what", nargs="*", choices=("tensors", "families", "large", "hostile", []), help="without any, all"
+    )
     parser.add_argument("--count", type=int, default=0, help="tensors (10,000), or samples of each family (1,000)")
     parser.add_argument("--seed", type=int, default=8)
     given = parser.parse_args()
-    parts = {"tensors": (tensors, 10_000), "families": (families, 1_000), "large": (large, 0)}
+    parts = {
+        "tensors": (tensors, 10_000),
+        "families": (families, 1_000),
+        "large": (large, 0),
+        "hostile": (hostile, 20_000),
+    }
     fine = [parts[name][0](given.count or parts[name][1], given.seed) for name in given.what or parts]
     print(f"peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
     return 0 if all(fine) else 1

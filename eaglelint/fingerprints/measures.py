@@ -13,6 +13,9 @@ from eaglelint.fingerprints.slots import Slot
 
 #: Bytes that are scanned in one piece.
 _PIECE = 4 << 20
+#: Into how many stretches such a piece is parted where not all of a slot is scanned, and the most places that are read.
+_STRETCHES = 8
+_MOST_APART = 2048
 #: Tokens of a slot whose rows are read in full.
 _MEASURED = 48
 #: For each type: at which byte of an element its exponent stands (low bytes first), and which values of that byte may
@@ -82,11 +85,12 @@ def scan(values: Values, slot: Slot, budget: int) -> Scan:
 
 def _blocks(slot: Slot, most: int, piece: int) -> list[tuple[int, int]]:
     """Stretches of tokens to look at, (first, how many): all when they are few, else some evenly spread."""
-    together = slot.stride == 1 and slot.step == slot.width
+    if slot.stride != 1 or slot.step != slot.width:
+        return [(token, 1) for token in spread(slot.length, min(most, _MOST_APART))]
     if slot.length <= most:
-        size = piece if together else 1
-        return [(token, min(size, slot.length - token)) for token in range(0, slot.length, size)]
-    return [(token, 1) for token in spread(slot.length, most)]
+        return [(token, min(piece, slot.length - token)) for token in range(0, slot.length, piece)]
+    size = max(1, min(most, piece) // _STRETCHES)
+    return [(token, size) for token in spread(slot.length - size + 1, min(_MOST_APART, max(1, most // size)))]
 
 
 def _block(slot: Slot, token: int, count: int) -> Run:
