@@ -161,6 +161,7 @@ class Launch:
     pins apply, "" for the whole project. `complete` is False when words of the command are not known, so that an
     argument that is absent here may still be given. `mounts` are the folders that its container sees: the path outside
     (of the project or the host), the path inside.
+    `patched_in` are the names of arguments that a patch of the project adds to the engine.
     """
 
     engine: str
@@ -173,6 +174,7 @@ class Launch:
     complete: bool = True
     environment: tuple[tuple[str, Value], ...] = ()
     mounts: tuple[tuple[str, str], ...] = ()
+    patched_in: frozenset[str] = frozenset()
 
     def get(self, *names: str) -> Argument | None:
         """The last argument with one of these normalised names, as the command line would take it."""

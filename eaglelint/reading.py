@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,7 +95,17 @@ def read(project: Project, settings: Settings, guard: Guard) -> Facts:
     for source in watch.each("reading comments", project.sources):
         where = Location(source.path)
         _add(found, guard.each("the reader of comments", where, partial(_remarks, source, facts)))
-    return _facts(found)
+    return _with_patched(project, _facts(found))
+
+
+def _with_patched(project: Project, facts: Facts) -> Facts:
+    """The facts, with what the project's patches add to engines noted at its launches."""
+    from eaglelint.readers.patched import added_arguments
+
+    added = frozenset(name for source in project.sources for name in added_arguments(source))
+    if not added:
+        return facts
+    return replace(facts, launches=tuple(replace(launch, patched_in=added) for launch in facts.launches))
 
 
 def _readers() -> tuple[_Reader, ...]:

@@ -44,7 +44,7 @@ def unknown_argument(pipeline: Pipeline) -> Iterator[Finding]:
         if not speculative(one.launch):
             continue
         for argument in one.launch.arguments:
-            if (argument.where, argument.spelling) in seen:
+            if (argument.where, argument.spelling) in seen or argument.name in one.launch.patched_in:
                 continue
             judged = judge(one, partial(_lacks, one, argument))
             unknown = _unknown(one, argument, judged.releases[-1]) if judged is not None else None
