@@ -11,6 +11,7 @@ Without a name all of them run. The exit status is 1 when a figure is not reache
 from __future__ import annotations
 
 import argparse
+import codecs
 import io
 import json
 import random
@@ -411,11 +412,11 @@ def hostile(count: int, seed: int) -> bool:
     crashes: list[str] = []
     slowest, watching, events = 0.0, False, Counter[str]()
 
-    def seen(event: str, _: object) -> None:
+    def seen(event: str, given: object) -> None:
         if watching and event.startswith(
             ("exec", "compile", "subprocess.", "os.system", "pickle.find_class", "ctypes.")
         ):
-            events[event] += 1
+            events[f"{event} {given}"[:120]] += 1
 
     with tempfile.TemporaryDirectory() as folder:
         toy.write(Path(folder) / "target")
@@ -423,6 +424,8 @@ def hostile(count: int, seed: int) -> bool:
         for name, content in whole_files:
             (Path(folder) / name).write_bytes(content)
             fingerprint([str(Path(folder) / name)], *words)
+        for codec in ("raw-unicode-escape", "latin-1", "utf-8", "ascii"):  # those that pickles may ask for
+            codecs.lookup(codec)
         sys.addaudithook(seen)
         hostile_files.memory()
         before = hostile_files.memory()
@@ -443,7 +446,7 @@ def hostile(count: int, seed: int) -> bool:
         f"hostile   {count} damaged samples: {len(crashes)} crashes, {sum(events.values())} calls, "
         f"slowest {slowest:.2f} s, {grown >> 20} MiB above the start"
     )
-    for line in crashes[:10]:
+    for line in [*crashes[:10], *events]:
         print(line)
     return not crashes and not events and slowest < LONGEST_SECONDS and grown < MOST_MEMORY
 

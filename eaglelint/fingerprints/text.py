@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from eaglelint.fingerprints.comparing import Compared, Match
 from eaglelint.fingerprints.looking import FileLook, Fingerprint, SlotLook, TargetLook
 from eaglelint.fingerprints.sparkline import sparkline
+from eaglelint.fingerprints.words import number, remarks, span
 
 _TITLES = ("tensor", "shape", "dtype", "rms by token", "", "first values", "")
 
@@ -30,7 +30,7 @@ def _target(target: TargetLook) -> Iterator[str]:
     if target.problem:
         yield f"  {target.problem}"
     if target.embedding:
-        scale = "" if target.scale == 1 else f", times {_number(target.scale)}" if target.scale else ", scale not known"
+        scale = "" if target.scale == 1 else f", times {number(target.scale)}" if target.scale else ", scale not known"
         yield f"  embedding   {target.embedding}{scale}"
     if target.norm:
         yield f"  final norm  {target.norm}"
@@ -50,41 +50,12 @@ def _file(file: FileLook, plain: bool) -> Iterator[str]:
 
 
 def _cells(tensor: SlotLook, plain: bool) -> tuple[str, ...]:
-    first = " ".join(_number(value) for value in tensor.first)
-    known = [size for size in tensor.rms if math.isfinite(size)]
-    span = f"{_number(min(known))} to {_number(max(known))}" if known else ""
+    first = " ".join(number(value) for value in tensor.first)
+    said = [*([tensor.problem] if tensor.problem else []), *remarks(tensor.scan, tensor.embedding, tensor.norm)]
     return (
-        tensor.key, str(list(tensor.shape)), tensor.dtype, sparkline(tensor.rms, plain=plain), span, first,
-        "; ".join(remarks(tensor)),
+        tensor.key, str(list(tensor.shape)), tensor.dtype, sparkline(tensor.rms, plain=plain), span(tensor.rms), first,
+        "; ".join(said),
     )  # fmt: skip
-
-
-def remarks(tensor: SlotLook) -> list[str]:
-    """What is to be said of a tensor beside its numbers."""
-    said = [tensor.problem] if tensor.problem else []
-    scan = tensor.scan
-    if scan is not None and scan.bad:
-        said.append(f"{scan.bad} not finite, first at token {scan.first}")
-    if scan is not None and scan.zero:
-        said.append("all zero")
-    embedding, norm = tensor.embedding, tensor.norm
-    if embedding is not None and embedding.is_ == "rows":
-        shift = f", of the ids {abs(embedding.shift)} {'later' if embedding.shift > 0 else 'earlier'}"
-        scale = "" if abs(embedding.scale - 1) < 0.02 else f" times {_number(embedding.scale)}"
-        said.append(f"the embedding{scale}{shift if embedding.shift else ''}")
-    elif embedding is not None and embedding.is_ == "other":
-        said.append("not the embedding")
-    if norm is not None and norm.is_ != "unknown":
-        said.append("after the final norm" if norm.is_ == "after" else "not normed")
-    if embedding is not None and norm is not None and embedding.is_ == norm.is_ == "unknown":
-        said.append("can not tell")
-    return said
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "?"
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
 def _compared(compared: Compared) -> Iterator[str]:
@@ -101,7 +72,7 @@ def _compared(compared: Compared) -> Iterator[str]:
 
 def _match(match: Match) -> Sequence[str]:
     where = "" if not match.shift else f"its token {max(0, match.shift)} is token {max(0, -match.shift)} here"
-    difference = "no difference" if match.difference == 0 else f"largest difference {_number(match.difference)}"
+    difference = "no difference" if match.difference == 0 else f"largest difference {number(match.difference)}"
     return (
         _name(match.path, match.key),
         f"{'=' if match.kind == 'same' else '~'} {_name(match.other_path, match.other_key)}",

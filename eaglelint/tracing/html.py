@@ -29,8 +29,8 @@ Texts = Callable[[str], "MappedText | None"]
 _TURN = '<span class="turn" aria-hidden="true"></span>'
 
 
-def render(drawings: Sequence[Drawing], texts: Texts) -> str:
-    """The page; `texts` gives the text of a file for excerpts."""
+def render(drawings: Sequence[Drawing], texts: Texts, samples: str = "") -> str:
+    """The page; `texts` gives the text of a file for excerpts, `samples` is a section that is HTML already."""
     panels = [
         (f"d{number}p{place}", panel)
         for number, drawing in enumerate(drawings)
@@ -51,7 +51,7 @@ def render(drawings: Sequence[Drawing], texts: Texts) -> str:
     body = (
         element("a", "Skip to the drawings", {"class": "skip", "href": "#drawings"})
         + tag("header", "top", _top(drawings))
-        + element("main", _drawings(drawings, texts), {"id": "drawings", "tabindex": "-1"})
+        + element("main", _drawings(drawings, texts) + samples, {"id": "drawings", "tabindex": "-1"})
         + tag("footer", "foot", text(f"Drawn by eaglelint {__version__} from files alone: nothing was run."))
         + f"<script>{script}</script>"
     )
