@@ -29,6 +29,7 @@ from eaglelint.facts import (
 )
 from eaglelint.linking import (
     checkpoints,
+    direct,
     evidence,
     extraction,
     heads,
@@ -118,7 +119,7 @@ class Pipeline:
 
 def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
     """One pipeline for each drafter of the project, and one without a drafter for the code that belongs to none."""
-    facts = replace(facts, launches=options.applied(facts.launches))
+    facts = replace(facts, launches=direct.applied(options.applied(facts.launches), facts))
     every = heads.find(facts, settings)
     extractions = extraction.find(facts, settings)
     facts = replace(facts, captures=(*facts.captures, *extraction.captures(facts, extractions)))
