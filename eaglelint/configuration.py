@@ -16,9 +16,12 @@ from typing import Any, NamedTuple
 
 from eaglelint.errors import DocumentError, UsageError
 from eaglelint.location import Location, MappedText
+from eaglelint.opening import read_regular
 from eaglelint.settings import Settings
 
 _OWN_FILE = "eaglelint.toml"
+#: The largest file that is read as configuration, in bytes.
+_LARGEST = 8 << 20
 _SECTION = re.compile(rb"^\s*\[+\s*tool\s*\.\s*[\"']?eaglelint", re.MULTILINE)
 
 
@@ -62,7 +65,7 @@ def _folders(paths: Sequence[str]) -> Iterator[Path]:
 def _section(file: Path) -> Mapping[str, Any] | None:
     """The configuration in a file, None for a pyproject.toml without one (also when that is not even valid TOML)."""
     try:
-        data = file.read_bytes()
+        data = read_regular(file, _LARGEST)
     except OSError as error:
         raise UsageError(f"{_shown(file)}: can not be read: {(error.strerror or str(error)).lower()}") from error
     own = file.name != "pyproject.toml"
@@ -139,7 +142,7 @@ def places_in(file: str) -> Mapping[str, Location]:
     from eaglelint.readers.documents import read_toml
 
     try:
-        document = read_toml(MappedText.whole(file, Path(file).read_text(encoding="utf-8-sig")))
+        document = read_toml(MappedText.whole(file, read_regular(file, _LARGEST).decode("utf-8-sig")))
     except (DocumentError, OSError, ValueError):
         return {}
     return {**document.spans, **document.keys}

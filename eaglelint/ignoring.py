@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from eaglelint.opening import open_regular
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -64,8 +67,9 @@ def ignores_above(folder: str, root: str) -> Ignores:
 
 def _read(file: str) -> GitIgnoreSpec | None:
     try:
-        with open(file, encoding="utf-8", errors="replace") as stream:
-            return patterns(stream.read(_LONGEST).splitlines())
+        with open_regular(file, links=False) as stream:  # as a link it means nothing to git either
+            text = stream.read(_LONGEST).decode("utf-8", "replace")
+        return patterns(re.split(r"\r\n|\r|\n", text))
     except OSError:
         return None
 

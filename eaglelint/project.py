@@ -25,6 +25,7 @@ from eaglelint.facts import Unreadable
 from eaglelint.ignoring import NEVER_OWN, Ignores, ignores_above, patterns
 from eaglelint.kinds import kind_of, kind_of_script
 from eaglelint.location import LineMap, Location, MappedText
+from eaglelint.opening import open_regular
 from eaglelint.settings import Settings
 
 _MIB = 1 << 20
@@ -55,7 +56,7 @@ class Source:
             return self.content
         limit = _LARGEST.get(self.kind, _LARGEST_OTHER)
         try:
-            with self.file.open("rb") as stream:
+            with open_regular(self.file) as stream:
                 data = stream.read(limit + 1)
         except OSError as error:
             raise UnreadableSource(Location(self.path), _why(error)) from None
@@ -68,7 +69,7 @@ class Source:
         if self.content is not None:
             return io.BytesIO(self.content)
         try:
-            return self.file.open("rb")
+            return open_regular(self.file)
         except OSError as error:
             raise UnreadableSource(Location(self.path), _why(error)) from None
 
@@ -224,7 +225,7 @@ class _Walk:
         try:
             size = os.stat(path).st_size
             if size > limit and kind != "binary":
-                with open(path, "rb") as stream:
+                with open_regular(path) as stream:
                     evidence = speaks_of_eagle(stream.read(_GLANCE))
                 reason = f"{size // _MIB} MiB large, more than the {limit // _MIB} MiB that are read"
                 self.unreadable.append(Unreadable(Location(shown), reason, evidence))
@@ -288,7 +289,7 @@ def _common_root(named: Iterable[str]) -> str:
 def _sniff(path: str, otherwise: str) -> str:
     """The kind of a file whose name does not tell."""
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             head = stream.read(512)
     except OSError:
         return otherwise

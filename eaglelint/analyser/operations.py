@@ -171,6 +171,8 @@ def set_order(value: SetV) -> list[V]:
 
 # ---- arithmetic ----------------------------------------------------------------------------------------------------
 
+#: Numbers from here on are not followed: no layer, size or seed is one.
+_TOO_LARGE = (1 << 64) + 1
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add,
     "Subtract": operator.sub,
@@ -181,7 +183,7 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "BitAnd": operator.and_,
     "BitOr": operator.or_,
     "BitXor": operator.xor,
-    "LeftShift": operator.lshift,
+    "LeftShift": lambda value, by: value << by if by <= 128 else _TOO_LARGE,
     "RightShift": operator.rshift,
 }
 
@@ -233,7 +235,7 @@ def binary(run: Interpreter, op: str, left: V, right: V) -> V:
     except Exception:
         return Unknown("arithmetic")
     if isinstance(result, int) and not isinstance(result, bool):
-        if abs(result) > 1 << 64:
+        if abs(result) >= _TOO_LARGE:
             return Unknown("number too large")
         note = note_of(left, right)
         if note:
@@ -268,12 +270,13 @@ def _set_operation(op: str, left: SetV, right: SetV) -> SetV:
 
 
 def _sum_of_lists(left: V, right: V) -> V:
+    """One list after the other; of more than are looked at, the beginning."""
     if isinstance(left, tuple) and isinstance(right, tuple):
-        return left + right
+        return left + right if len(left) + len(right) <= _MAX_ITEMS else Unknown("too many elements")
     items = [*(left if isinstance(left, tuple) else left.items), *(right if isinstance(right, tuple) else right.items)]
     is_open = getattr(left, "open", False) or getattr(right, "open", False)
     gone = (*getattr(left, "left_out", ()), *getattr(right, "left_out", ()))
-    return ListV(items[:_MAX_ITEMS], is_open, note_of(left, right), left_out=gone)
+    return ListV(items[:_MAX_ITEMS], is_open or len(items) > _MAX_ITEMS, note_of(left, right), left_out=gone)
 
 
 def _joined(left: str, right: str) -> str:

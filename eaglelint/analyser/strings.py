@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from eaglelint.analyser.file_values import FileText, PathV
@@ -12,12 +13,16 @@ from eaglelint.location import join as join_texts
 
 #: Characters of a text that is put together; longer ones are not known.
 _MAX_TEXT = 1_000_000
+#: Values that are written into one text, and how deep lists may lie in lists there.
+_MAX_PARTS = 20_000
+_MAX_DEPTH = 50
+_WIDE = re.compile(r"\d{5}")
 
 
 def percent(left: str, right: V) -> V:
     """left % right; a HOLE when a part is not known."""
     values = right if isinstance(right, tuple) else (right,)
-    if HOLE not in left and all(isinstance(v, int | float | str) for v in values):
+    if HOLE not in left and "*" not in left and not is_wide(left) and all(map(_is_plain, values)):
         try:
             return left % values
         except (TypeError, ValueError):
@@ -25,8 +30,29 @@ def percent(left: str, right: V) -> V:
     return HOLE
 
 
+def _is_plain(value: V) -> bool:
+    return isinstance(value, int | float | str)
+
+
+def is_wide(template: str) -> bool:
+    """Whether a template or a format specification may ask for more characters than a person would."""
+    return _WIDE.search(template) is not None
+
+
 def as_text(value: V) -> str:
-    """A value as it would stand in an f-string, with a HOLE where it is not known."""
+    """A value as it would stand in an f-string, with a HOLE where it is not known or too much."""
+    return _written(value, [_MAX_PARTS], 0)
+
+
+def _written(value: V, left: list[int], depth: int) -> str:
+    """`as_text` of a part; `left` counts the values that may still be written: lists that share parts multiply."""
+    left[0] -= 1
+    if left[0] < 0 or depth > _MAX_DEPTH:
+        return HOLE
+
+    def inside(values: Iterable[V], quoted: Callable[[str], str]) -> str:
+        return ", ".join(quoted(v) if isinstance(v, str) else _written(v, left, depth + 1) for v in values)
+
     if isinstance(value, str):
         return value
     if isinstance(value, PathV):
@@ -34,20 +60,24 @@ def as_text(value: V) -> str:
     if isinstance(value, bool | int | float) or value is None:
         return str(value)
     if isinstance(value, tuple):
-        inner = ", ".join(repr(v) if isinstance(v, str) else as_text(v) for v in value)
+        inner = inside(value, repr)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if isinstance(value, ListV) and not value.open:
-        return "[" + ", ".join(repr(str(v)) if isinstance(v, str) else as_text(v) for v in value.items) + "]"
+        return f"[{inside(value.items, _quoted)}]"
     if isinstance(value, SetV) and not value.open and value.items:
-        return "{" + ", ".join(repr(str(v)) if isinstance(v, str) else as_text(v) for v in value.items) + "}"
+        return f"{{{inside(value.items, _quoted)}}}"
     return HOLE
+
+
+def _quoted(text: str) -> str:
+    return repr(str(text))
 
 
 def concatenate(parts: list[str]) -> str:
     """Strings put together; keeps the places of their characters when one of them knows them."""
-    text = "".join(parts)
-    if len(text) > _MAX_TEXT:
+    if sum(map(len, parts)) > _MAX_TEXT:
         return HOLE
+    text = "".join(parts)
     note = note_of(*parts)
     sources = [part for part in parts if isinstance(part, SourceStr)]
     if not sources:

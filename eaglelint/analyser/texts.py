@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from eaglelint import mapped
-from eaglelint.analyser.strings import as_text, concatenate, source_str
+from eaglelint.analyser.strings import as_text, concatenate, is_wide, source_str
 from eaglelint.analyser.values import HOLE, ListV, SourceStr, Unknown, V, note_of, with_note
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite
     from eaglelint.analyser.interpreter import Interpreter
 
+#: A field inside of a format specification: how wide it is follows from an argument.
+_NESTED = re.compile(r":[^{}]*\{")
 _PURE = frozenset(
     {
         "lower",
@@ -68,11 +72,16 @@ def method(run: Interpreter, owner: str, name: str, site: CallSite) -> V:
         count = site.get(2, "count", -1)
         if isinstance(old, str) and isinstance(new, str) and isinstance(count, int) and HOLE not in old:
             given = new.mapped if isinstance(new, SourceStr) else str(new)
-            return source_str(mapped.replace(owner.mapped, str(old), given, count), note_of(owner, new))
+            try:
+                return source_str(mapped.replace(owner.mapped, str(old), given, count), note_of(owner, new))
+            except mapped.TooLongError:
+                return Unknown(name)
     if HOLE in owner:
         return _with_holes(owner, name, site)
     if name in _PURE and all(isinstance(a, str | int) and not (isinstance(a, str) and HOLE in a) for a in site.args):
         if name in ("zfill", "ljust", "rjust", "center") and not (site.args and 0 <= int(site.args[0]) <= 500):
+            return Unknown(name)
+        if _grows(owner, name, site.args):
             return Unknown(name)
         try:
             result: Any = getattr(str(owner), name)(*[str(a) if isinstance(a, str) else int(a) for a in site.args])
@@ -82,6 +91,13 @@ def method(run: Interpreter, owner: str, name: str, site: CallSite) -> V:
     if name in ("startswith", "endswith") and site.args and isinstance(site.args[0], tuple):
         return any(isinstance(a, str) and getattr(str(owner), name)(str(a)) for a in site.args[0])
     return Unknown(name)
+
+
+def _grows(owner: str, name: str, args: Sequence[Any]) -> bool:
+    """Whether a method may make much more text of a str than there was."""
+    if name == "replace" and len(args) > 1 and isinstance(args[0], str) and isinstance(args[1], str):
+        return owner.count(args[0]) * len(args[1]) > mapped.MAX_LENGTH
+    return name == "expandtabs" and bool(args) and not (isinstance(args[0], int) and args[0] <= 500)
 
 
 def _with_holes(owner: str, name: str, site: CallSite) -> V:
@@ -130,6 +146,8 @@ def _format(owner: str, site: CallSite) -> V:
         return source_str(made, note_of(owner, *site.args, *site.kwargs.values())) if made is not None else HOLE
     if HOLE in owner or "{" not in owner:
         return owner
+    if is_wide(owner) or _NESTED.search(owner):
+        return HOLE
     try:
         return str(owner).format(
             *[as_text(a) if not isinstance(a, int | float) else a for a in site.args],

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from eaglelint.errors import DocumentError
 from eaglelint.facts import Document
 from eaglelint.location import MappedText
-from eaglelint.readers.places import Span, Spans, constant_text, placed_document, pointer_part
+from eaglelint.readers.places import MOST_VALUES, Span, Spans, constant_text, placed_document, pointer_part, refuse_many
 
 #: Values that stand deeper than this have no place; no config of a model is nested like that.
 _DEEPEST = 100
 #: Every key that is forgotten costs a look at all places.
 _MOST_FORGOTTEN = 100
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
-_TOKEN = re.compile(rf'({_STRING})|([{{}}\[\],:])|([^\s{{}}\[\],:"]+)', re.DOTALL)
+_TOKEN = re.compile(r'(")|([{}\[\],:])|([^\s{}\[\],:"]+)')
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 
 
@@ -34,6 +34,8 @@ def read_json(text: MappedText) -> Document:
         repeated = repeated or len(mapping) != len(entries)
         return mapping
 
+    if text.text.count(",") + text.text.count("[") + text.text.count("{") > MOST_VALUES:
+        refuse_many(text, _size(text.text), "JSON")
     try:
         value = json.loads(text.text, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
@@ -85,18 +87,36 @@ class _Open:
         return f"{self.pointer}/{self.key}"
 
 
+def _size(text: str) -> int:
+    """About how many values a text has that may be JSON: its commas and opening brackets outside of strings."""
+    count = start = 0
+    while True:
+        quote = text.find('"', start)
+        end = quote if quote >= 0 else len(text)
+        count += text.count(",", start, end) + text.count("[", start, end) + text.count("{", start, end)
+        if quote < 0 or count > MOST_VALUES:
+            return count
+        try:
+            _, start = scanstring(text, quote + 1)
+        except ValueError:
+            return count
+
+
 def _scan(text: str) -> Spans:
     """The spans of valid JSON. Of several keys with one name the last counts, and the places are its places."""
     values: dict[str, Span] = {}
     keys: dict[str, Span] = {}
     duplicates: list[Span] = []
     stack: list[_Open] = []
-    for token in _TOKEN.finditer(text):
-        string, mark, _ = token.groups()
+    end = 0
+    while token := _TOKEN.search(text, end):
+        start, end = token.span()
+        quote, mark, _ = token.groups()
+        string, end = scanstring(text, end) if quote else (None, end)
         top = stack[-1] if stack else None
         deep = len(stack) > _DEEPEST
-        if top is not None and top.wants_key and string:
-            top.key = pointer_part(json.loads(string))
+        if top is not None and top.wants_key and string is not None:
+            top.key = pointer_part(string)
             top.wants_key = False
             if deep:
                 continue
@@ -105,19 +125,19 @@ def _scan(text: str) -> Spans:
                 duplicates.append(keys[pointer])
                 if len(duplicates) <= _MOST_FORGOTTEN:
                     _forget(pointer, values, keys)
-            keys[pointer] = token.span()
+            keys[pointer] = (start, end)
         elif mark in ("{", "["):
-            stack.append(_Open(top.child() if top and not deep else "", token.start(), mark == "{"))
+            stack.append(_Open(top.child() if top and not deep else "", start, mark == "{"))
         elif mark in ("}", "]"):
             ended = stack.pop()
             if len(stack) <= _DEEPEST:
-                values[ended.pointer] = (ended.start, token.end())
+                values[ended.pointer] = (ended.start, end)
         elif mark == "," and top is not None:
             top.wants_key = top.is_object
             if not top.is_object:
                 top.key = str(int(top.key) + 1)
         elif mark != ":" and not deep:
-            values[top.child() if top else ""] = token.span()
+            values[top.child() if top else ""] = (start, end)
     return Spans(values, keys, duplicates)
 
 

@@ -6,8 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from eaglelint.errors import DocumentError
 from eaglelint.facts import Document
 from eaglelint.location import Location, MappedText
+
+#: The most values that a document may have: each of them costs some hundred bytes once its place is known. A config of
+#: 150,000 tokens or 50,000 layer ids is far below.
+MOST_VALUES = 500_000
 
 #: Characters of a text: start and end (exclusive).
 Span = tuple[int, int]
@@ -25,6 +30,12 @@ class Spans(NamedTuple):
 Scan = Callable[[str], Spans]
 #: The content of the string that is written at a span: its characters, each with its place.
 Decode = Callable[[MappedText, Span, str], MappedText]
+
+
+def refuse_many(text: MappedText, count: int, what: str) -> None:
+    """Raises DocumentError for a document of that many values when these are more than are read."""
+    if count > MOST_VALUES:
+        raise DocumentError(text.location(0, 0), f"{what} of more than the {MOST_VALUES:,} values that are read")
 
 
 def pointer_part(key: str) -> str:

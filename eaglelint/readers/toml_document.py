@@ -11,7 +11,7 @@ from typing import Any
 from eaglelint.errors import DocumentError
 from eaglelint.facts import Document
 from eaglelint.location import LineMap, MappedText
-from eaglelint.readers.places import Span, Spans, constant_text, placed_document, pointer_part
+from eaglelint.readers.places import Span, Spans, constant_text, placed_document, pointer_part, refuse_many
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,6 +29,9 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _BARE = re.compile(r"[^,\]}#\n]*[^,\]}#\s]")
+#: A key of more than a hundred parts: tomllib takes time that is quadratic in them.
+_PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_DEEP_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{100}}", re.MULTILINE)
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -37,8 +40,12 @@ def read_toml(text: MappedText) -> Document:
 
     Dates and times are given as text, so that all values are those of JSON.
     """
+    refuse_many(text, sum(map(text.text.count, "=[,")) + text.text.count(".") // 2, "TOML")
+    deep = _DEEP_KEY.search(text.text)
+    if deep is not None:
+        raise DocumentError(text.location(deep.start(), deep.start()), "TOML that is nested too deeply")
     try:
-        value = tomllib.loads(text.text)
+        value = _plain(tomllib.loads(text.text))
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         found = _PLACE.search(message)
@@ -51,7 +58,7 @@ def read_toml(text: MappedText) -> Document:
         raise DocumentError(text.location(0, 0), "TOML that is nested too deeply") from None
     except ValueError as error:  # an integer of thousands of digits
         raise DocumentError(text.location(0, 0), f"TOML that can not be read: {error}") from None
-    return placed_document(_plain(value), text, _scan, _decode)
+    return placed_document(value, text, _scan, _decode)
 
 
 def _plain(value: Any) -> Any:

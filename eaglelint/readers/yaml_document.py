@@ -28,7 +28,7 @@ from yaml.nodes import ScalarNode
 from eaglelint.errors import DocumentError
 from eaglelint.facts import Document
 from eaglelint.location import MappedText
-from eaglelint.readers.places import Span, Spans, placed_document, pointer_part
+from eaglelint.readers.places import Span, Spans, placed_document, pointer_part, refuse_many
 from eaglelint.readers.scalar_text import scalar_text
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -92,6 +92,7 @@ def _compose(text: MappedText) -> tuple[list[_Node], int]:
             _close(stack.pop(), event)
         elif isinstance(event, (AliasEvent, ScalarEvent, CollectionStartEvent)):
             written += 1
+            refuse_many(text, written, "YAML")
             node = _alias(event, anchors, text) if isinstance(event, AliasEvent) else _node(event, text.text)
             if event.anchor and not isinstance(event, AliasEvent):
                 anchors[event.anchor] = node

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-import yaml
+from typing import Any, NamedTuple
 
 from eaglelint import __version__
+from eaglelint.errors import UnreadableError
 from eaglelint.linking.records import title
+from eaglelint.location import MappedText
+from eaglelint.opening import read_regular
 from eaglelint.pipeline import Pipeline
+from eaglelint.readers.documents import read_yaml
+
+#: The largest file of a project that is added to or looked into, in bytes.
+_LARGEST = 8 << 20
 
 WORKFLOW = f"""\
 name: eaglelint
@@ -71,7 +76,7 @@ def _configuration(folder: Path, pipelines: Sequence[Pipeline]) -> Proposal:
     if (folder / path).exists():
         return Proposal(path, "", reason="it is there already")
     project = folder / "pyproject.toml"
-    if project.is_file() and b"[tool.eaglelint" in project.read_bytes():
+    if project.is_file() and b"[tool.eaglelint" in read_regular(project, _LARGEST):
         return Proposal(path, "", reason="pyproject.toml has [tool.eaglelint]")
     lines = [
         "# What no file of the project says. `eaglelint config` shows what holds.",
@@ -103,9 +108,9 @@ def _hook(folder: Path) -> Proposal:
     if not file.exists():
         return Proposal(path, f"repos:\n{_indented(HOOK, 2)}")
     try:
-        text = file.read_text(encoding="utf-8")
-        before = yaml.safe_load(text)
-    except (OSError, ValueError, yaml.YAMLError):
+        text = read_regular(file, _LARGEST).decode()
+        before = _yaml(text)
+    except (OSError, ValueError, UnreadableError):
         return Proposal(path, "", reason="it can not be read")
     if "eaglelint" in text:
         return Proposal(path, "", reason="it has the hook already")
@@ -114,13 +119,19 @@ def _hook(folder: Path) -> Proposal:
     added = _indented(HOOK, len(first) - len(first.lstrip()))
     made = text + ("" if text.endswith("\n") else "\n") + added
     try:
-        after = yaml.safe_load(made)
-    except yaml.YAMLError:
+        after = _yaml(made)
+    except UnreadableError:
         after = None
-    wanted = [*repos, *yaml.safe_load(HOOK)] if isinstance(repos, list) else None
+    wanted = [*repos, *_yaml(HOOK)] if isinstance(repos, list) else None
     if not isinstance(after, dict) or wanted is None or after != {**before, "repos": wanted}:
         return Proposal(path, "", added, "its repos are not at its end: add the hook by hand")
     return Proposal(path, made, added)
+
+
+def _yaml(text: str) -> Any:
+    """The value of a YAML text, None for an empty one; raises UnreadableError, also for aliases that multiply."""
+    found = read_yaml(MappedText.whole(".pre-commit-config.yaml", text))
+    return found[0].value if len(found) == 1 else None
 
 
 def _indented(text: str, spaces: int) -> str:
