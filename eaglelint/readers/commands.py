@@ -15,7 +15,8 @@ from eaglelint.readers.quoting import Heredoc, mask
 from eaglelint.readers.words import Script, Variable, Word, missing, unknown
 
 _TOKEN = re.compile(r"(?P<redirect>(?:\d+|&)?(?:<>|<&|>&|>>|>\||<|>))|(?P<word>[^\s<>;&|()]+)|(?P<line>\n)")
-_NAME = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=")
+_KEYED = re.compile(r"\[([^\]]*)\]=")
+_NAME = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\[\]]*\])*)\])?(\+?)=")
 
 #: A stretch of the source: start and end (exclusive).
 Span = tuple[int, int]
@@ -162,15 +163,21 @@ def assignment(span: Span, script: Script, path: Scope) -> tuple[str, Variable]:
     where = script.text.location(start, end)
     old = path.variables.get(name)
     if source[start : start + 1] == "(":
-        words = elements_of(script, start + 1, end - 1, path)
+        words, entries = elements_of(script, start + 1, end - 1, path)
+        if entries or (old is not None and old.entries is not None):
+            before_entries = (old.entries or ()) if more and old is not None else ()
+            kept = dict([*before_entries, *entries])
+            return name, Variable((unknown(where, many=True),), array=True, entries=tuple(kept.items()))
         if more:
             before = old.words if old is not None else (missing(where),) if name not in path.variables else ()
             return name, Variable((*before, *words), array=True, optional=old is not None and old.optional)
         return name, Variable(tuple(words), array=True)
     value = expand_one(script, start, end, path)
+    if index is not None and old is not None and old.entries is not None and not re.search(r"[$`]", index):
+        kept = {**dict(old.entries), index.strip("'\""): value}
+        return name, old._replace(entries=tuple(kept.items()))
     if index is not None:
-        elements = (*(old.words if old is not None else ()), value) if more or old is None else (unknown(where),)
-        return name, Variable(tuple(elements), array=True)
+        return name, Variable(_with_element(name, index, old.words if old is not None else (), value), array=True)
     if more:
         before_word = old.single if old is not None else None
         pieces = [before_word] if before_word is not None else []
@@ -178,17 +185,29 @@ def assignment(span: Span, script: Script, path: Scope) -> tuple[str, Variable]:
     return name, Variable((value,))
 
 
-def elements_of(script: Script, start: int, end: int, path: Scope) -> list[Word]:
-    """The words between the parentheses of an array."""
+def elements_of(script: Script, start: int, end: int, path: Scope) -> tuple[list[Word], list[tuple[str, Word]]]:
+    """The words between the parentheses of an array, and its entries by name (`[key]=value`)."""
     inner = script._replace(text=script.text[start:end])
     words: list[Word] = []
+    entries: list[tuple[str, Word]] = []
     for token in re.finditer(r"[^\s]+", mask(inner.text.text).text):
-        first = inner.text.text[token.start() :]
-        if re.match(r"\[[^\]]*\]=", first):
-            words.append(unknown(inner.text.location(*token.span())))
-        else:
+        keyed = _KEYED.match(inner.text.text, *token.span())
+        if keyed is None:
             words.extend(expand(inner, *token.span(), path))
-    return words
+            continue
+        words.append(unknown(inner.text.location(*token.span())))
+        key = keyed[1].strip("'\"")
+        if not re.search(r"[$`]|^\d+$", key):
+            entries.append((key, expand_one(inner, keyed.end(), token.end(), path)))
+    return words, entries
+
+
+def _with_element(name: str, index: str, words: tuple[Word, ...], value: Word) -> tuple[Word, ...]:
+    """An array after `NAME[index]=value`; nothing is known of it when the index is not."""
+    number = int(index) if index.isdigit() else len(words) if index in (f"${{#{name}[@]}}", f"${{#{name}[*]}}") else -1
+    if not 0 <= number <= len(words) or any(word.many for word in words):
+        return (unknown(value.where, many=True),)
+    return (*words[:number], value, *words[number + 1 :])
 
 
 def _together(words: Sequence[Word], where: Location) -> Word:

@@ -349,11 +349,12 @@ class Interpreter:
     def _declare(self, kind: str, spans: Sequence[Span], text: Text, path: Scope) -> None:
         """`export`, `declare`, `local`, `readonly` with their names and assignments."""
         source = text.script.text.text
-        exported = kind == "export"
+        exported, mapping = kind == "export", False
         for span in spans:
             written = source[slice(*span)]
             if written.startswith("-"):
                 exported = exported or (kind != "export" and "x" in written)
+                mapping = mapping or (kind != "export" and "A" in written)
                 continue
             match = _NAME.match(written)
             if match is None:
@@ -365,6 +366,9 @@ class Interpreter:
                 path.exported.add(name)
             if is_assignment(text.script, span):
                 self._assign(*assignment(span, text.script, path), path)
+            elif mapping:
+                everything = unknown(text.script.text.location(*span), many=True)
+                path.assign(name, Variable((everything,), array=True, entries=()))
             elif exported and (value := path.variables.get(name)) is not None and value.words:
                 self._add(Setting(name, value.words[0]))
 

@@ -138,7 +138,10 @@ def parameter(
         return [unknown(where, many=not quoted)], False
     elements = index in ("@", "*") or name in ("@", "*")
     if variable is not None and index is not None and not elements:
-        variable = _element(variable, index, where)
+        if variable.entries is not None:
+            variable = Variable((_entry(variable, _key(index, scope, where), where),))
+        else:
+            variable = _element(variable, index, where)
     colon = operator.startswith(":")
     action = operator[1:2] if colon else operator[:1]
     at = match.end() + (2 if colon else 1)
@@ -210,6 +213,23 @@ def _element(variable: Variable, index: str, where: Location) -> Variable:
     if index == "0" and not variable.array:
         return variable
     return Variable((unknown(where),))
+
+
+def _key(index: str, scope: Scope, where: Location) -> str:
+    """The key that an index of an associative array is; "" when it is not known."""
+    plain = index[1:-1] if len(index) > 1 and index[0] == index[-1] and index[0] in "'\"" else index
+    name = re.fullmatch(r"\$\{?(\w+)\}?", plain)
+    if name is None:
+        return "" if "$" in plain or "`" in plain else plain
+    variable = scope.get(name[1], where)
+    word = variable.single if variable is not None else None
+    return word.content if word is not None and word.known and not word.assumed else ""
+
+
+def _entry(variable: Variable, key: str, where: Location) -> Word:
+    """What an associative array holds under a key."""
+    found = dict(variable.entries or ()).get(key) if key and not variable.optional else None
+    return found if found is not None else unknown(where)
 
 
 def _modified(word: Word, operator: str, where: Location) -> Word:

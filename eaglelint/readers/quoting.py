@@ -13,7 +13,7 @@ from typing import NamedTuple
 _HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|(\\?[^\s;&|()<>'\"`$]+))")
 _DESCRIPTOR = re.compile(r"[0-9]+[<>]")
 _PLAIN = re.compile(r"[A-Za-z_./:+,@%-]+")
-_SETTING = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=", re.ASCII)
+_SETTING = re.compile(r"[A-Za-z_]\w*(?:\[(?:[^\[\]\s]|\[[^\[\]\s]*\])*\])?\+?=", re.ASCII)
 
 
 class Heredoc(NamedTuple):

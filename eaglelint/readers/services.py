@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eaglelint.facts import Document, EnvironmentSetting, Launch, Value
-from eaglelint.location import Location, MappedText
+from eaglelint.location import Location, MappedText, join
 from eaglelint.project import Source
 from eaglelint.readers.commands import Command, Setting
 from eaglelint.readers.documents import documents, scalar_text
@@ -112,8 +112,11 @@ def _is_container(place: _Place, value: Mapping[str, Any]) -> bool:
     """Whether a mapping is a compose service or a container with a command of its own."""
     if place.pointer.startswith("/services/") and place.pointer.count("/") == 2:
         return True
-    lists = [value.get(key) for key in ("command", "args")]
-    return isinstance(value.get("image"), str) and any(isinstance(entry, list) for entry in lists)
+    lists = [entry for entry in (value.get("command"), value.get("args")) if isinstance(entry, list) and entry]
+    if isinstance(value.get("image"), (str, dict)):
+        return bool(lists)
+    words = value.get("command")
+    return len(lists) == 2 and isinstance(words, list) and not any(re.search(r"\s", str(word)) for word in words[:2])
 
 
 def _container(place: _Place, value: Mapping[str, Any]) -> Iterator[Fact]:
@@ -130,7 +133,8 @@ def _container(place: _Place, value: Mapping[str, Any]) -> Iterator[Fact]:
         words += found
     if where is None:
         return
-    image = "" if value.get(first) else str(value.get("image") or "")
+    given = value.get("image")
+    image = "" if value.get(first) or not isinstance(given, str) else given
     items = run_words(words, where, {name: Word.of(setting) for name, setting in place.env.items()})
     yield from _with_mounts(facts_from(items, place.form, place.unit, image), _mounts(value.get("volumes")))
 
@@ -201,19 +205,24 @@ def _scripts(place: _Place, value: Mapping[str, Any]) -> Iterator[Fact]:
     variables = {name: Word.of(setting) for name, setting in place.env.items()}
     for key in _SCRIPT_KEYS:
         entry = value.get(key)
-        pointers = [place.below(key)]
-        if isinstance(entry, list) and all(isinstance(line, str) for line in entry):
-            pointers = [f"{place.below(key)}/{index}" for index in range(len(entry))]
-        for pointer in pointers:
-            text = scalar_text(place.document, pointer)
-            if text is not None and _may_be_a_script(text.text):
-                script, insertions = replaced(text, _EXPRESSION, _workflow(place.env))
-                items: list[Command | Setting] = read_commands(script, variables, insertions)
-                yield from facts_from(items, place.form, place.unit)
+        text = _script(place, key, entry)
+        if text is not None and re.search(r"[\s/]", text.text.strip()):
+            script, insertions = replaced(text, _EXPRESSION, _workflow(place.env))
+            items: list[Command | Setting] = read_commands(script, variables, insertions)
+            yield from facts_from(items, place.form, place.unit)
 
 
-def _may_be_a_script(text: str) -> bool:
-    return re.search(r"[\s/]", text.strip()) is not None
+def _script(place: _Place, key: str, entry: Any) -> MappedText | None:
+    """A text for a shell; the lines of a list are run by the same shell, one after the other."""
+    if not isinstance(entry, list):
+        return scalar_text(place.document, place.below(key))
+    lines = [scalar_text(place.document, f"{place.below(key)}/{index}") for index in range(len(entry))]
+    pieces: list[MappedText] = []
+    for line in lines:
+        if line is None:
+            return None
+        pieces += [line, line.pick("\n", (len(line), len(line)))]
+    return join(pieces) if pieces else None
 
 
 def _workflow(env: Mapping[str, Value]) -> Resolve:

@@ -242,16 +242,21 @@ def script_of(word: Word) -> Script | None:
 
 
 class Variable(NamedTuple):
-    """A variable's value: one word, or the elements of an array. `optional`: a part of it may be missing."""
+    """A variable's value: one word, or the elements of an array. `optional`: a part of it may be missing.
+
+    `entries` are the keys and values of an associative array, whose elements are not known in their order.
+    """
 
     words: tuple[Word, ...]
     array: bool = False
     optional: bool = False
+    entries: tuple[tuple[str, Word], ...] | None = None
 
     @property
     def contents(self) -> tuple[tuple[str, bool, str], ...]:
         """What makes two values the same, whatever the places that they were written at."""
-        return tuple((word.content, word.many, word.assumed) for word in self.words)
+        inner = tuple((f"[{key}]={word.content}", word.many, word.assumed) for key, word in self.entries or ())
+        return (*((word.content, word.many, word.assumed) for word in self.words), *inner)
 
     @property
     def single(self) -> Word | None:

@@ -245,6 +245,17 @@ class TestWorkflows:
         step = "- uses: actions/github-script@v7\n        with:\n          script: |\n            say(`vllm serve x`)\n"
         assert not facts("yaml", f"jobs:\n  a:\n    steps:\n      {step}")
 
+    def test_lines_of_a_list_are_one_script(self) -> None:
+        text = "s:\n  variables: {P: 1}\n  script:\n    - export T=t\n    - >-\n      vllm serve $T\n      --port $P\n"
+        found = launch("yaml", text)
+        assert (of(found.target), value(found, "port"), found.where.line) == ("t", "1", 6)
+
+    def test_words_of_a_container_whose_image_stands_elsewhere(self) -> None:
+        text = "command: [vllm, serve]\nargs:\n  - t\n  - --port\n  - 1\n"
+        for image in ("", "image: {repository: vllm/vllm-openai, tag: v0.12.0}\n"):
+            found = launch("yaml", image + text)
+            assert (of(found.target), value(found, "port")) == ("t", "1")
+
     def test_prose_is_no_script(self) -> None:
         assert not facts("yaml", "description: vllm serve t\nnotes:\n  - vllm serve t\n")
 

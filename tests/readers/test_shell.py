@@ -76,8 +76,14 @@ class TestKnownAssumedUnknown:
         script = 'HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\nshow "$HERE/../heads/a"'
         assert values(script) == ["scripts/../heads/a"]
 
-    def test_an_array_element_of_a_map_is_not_known(self) -> None:
-        assert values('declare -A M=([a]=1)\nshow "${M[a]}"') == [None]
+    def test_an_entry_of_a_map_is_known_by_its_key_alone(self) -> None:
+        script = 'declare -A M=([a]=1)\nshow "${M[a]}" "${M[$K]}" "${M[b]}"'
+        assert values(script) == ["1", None, None]
+        assert [word.many for word in words('declare -A M=([a]=1)\nshow "${M[@]}"')] == [True]
+
+    def test_an_element_at_an_unknown_index_makes_the_array_unknown(self) -> None:
+        assert values('A[i]=5\nshow "${A[1]}"') == [None]
+        assert values('A=(1 2); A[$N]=5\nshow "${A[0]}"') == [None]
 
 
 class TestOrder:

@@ -96,6 +96,8 @@ SCRIPTS = [
     """X=$(cat <<<"a b" |\n  cat); show c; f() { show d; }; f""",
     'D=$(cd -- / && pwd); show "${E:-$(cd -- "${D}" && pwd)}" "${F:-"g h" ${G:-"i"}}"',
     'E=""; A=("$E" x "" "${E}"); show "${A[@]}" end',
+    'declare -A M=([a]=1 ["b c"]=\'2 3\'); M[d]=4; K=d; show "${M[a]}" ${M["b c"]} "${M[$K]}" end',
+    'A[0]=x; A[1]="y z"; A[${#A[@]}]=w; A[0]=v; show "${A[@]}" "${A[1]}"',
     'A=(a ""); show ${A[@]} "${A[@]}" "p${A[@]}"',
 ]
 
