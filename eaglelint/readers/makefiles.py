@@ -16,6 +16,7 @@ from eaglelint.readers.starting import Fact, facts_from
 from eaglelint.readers.words import Word, unknown
 
 _VARIABLE = re.compile(r"(?:override\s+)?(export\s+)?([\w.-]+)\s*(\?=|\+=|:{0,3}=|!=)\s*")
+_DEFINE = re.compile(r"\s*(?:override\s+|export\s+)*define\s+([\w.-]+)\s*:{0,2}=?\s*$")
 _TARGET_VARIABLE = re.compile(r"[^\s:=#][^:=#]*:\s*(?:export\s+)?([\w.-]+)\s*[?+:]*=")
 _CONDITIONAL = re.compile(r"\s*(?:ifeq|ifneq|ifdef|ifndef)\b")
 _REFERENCE = re.compile(r"\$\$|\$\(([\w.-]+)\)|\$\{([\w.-]+)\}|\$\((?:[^()]|\([^()]*\))*\)|\$[^\s(){}$]")
@@ -56,8 +57,19 @@ def _read(text: MappedText) -> tuple[dict[str, _Variable], list[MappedText], lis
     exported: list[str] = []
     unsure: set[str] = set()
     depth = 0
+    defined: tuple[str, int] | None = None
     for start, end in _logical_lines(text.text):
         line = text.text[start:end]
+        if defined is not None:
+            if line.strip() == "endef":
+                name, begin = defined
+                value = _body(text, begin, max(begin, start - 1))
+                variables[name] = _Variable(value, value.location(0, len(value)), known=name not in variables)
+                defined = None
+            continue
+        if multiline := _DEFINE.match(line):
+            defined = (multiline[1], min(end + 1, len(text)))
+            continue
         if line.startswith("\t"):
             recipes.append(_recipe(text, start, end))
             continue
@@ -122,6 +134,15 @@ def _one_line(text: MappedText, start: int, end: int) -> MappedText:
     whole = "".join(content)
     stripped = whole.rstrip()
     return text.pick(stripped, [*kept[: len(stripped)], kept[len(stripped)] if len(stripped) < len(kept) else end])
+
+
+def _body(text: MappedText, start: int, end: int) -> MappedText:
+    """The lines of a `define`, as the recipe lines that they become where they stand alone."""
+    place, pieces = start, []
+    for found in re.compile(r"(?m)^[\t ]*(?:@[+-]?|[+-]@)?[\t ]*").finditer(text.text, start, end):
+        pieces.append(text[place : found.start()])
+        place = found.end()
+    return join([*pieces, text[place:end]])
 
 
 def _recipe(text: MappedText, start: int, end: int) -> MappedText:

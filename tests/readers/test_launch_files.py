@@ -316,6 +316,18 @@ class TestMakefile:
             assert unknown is not None
             assert not unknown.value.known
 
+    def test_a_variable_of_several_lines(self) -> None:
+        text = (
+            "D := heads/a\ndefine SPEC\n--speculative-draft-model-path $(D) \\\n--page-size 16\nendef\n"
+            "define STEP =\n\t@echo serving\n\t@sglang serve --model-path t $(SPEC)\nendef\n"
+            "a:\n\tsglang serve --model-path s $(SPEC)\nb:\n\t$(STEP)\n"
+        )
+        found = launches("makefile", text)
+        assert [(of(one.target), of(one.draft), value(one, "page_size")) for one in found] == [
+            ("s", "heads/a", "16"),
+            ("t", "heads/a", "16"),
+        ]
+
     def test_quotes_in_variables(self) -> None:
         text = 'SPEC = \'{"method": "eagle3", "model": "d"}\'\nserve:\n\tvllm serve t --speculative-config $(SPEC)\n'
         found = launch("makefile", text)
