@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -63,7 +64,10 @@ def vocabulary_map_missing(pipeline: Pipeline) -> Iterator[Finding]:
     if head is None or head.checkpoint is None or not head.complete or not head.sizes.reduced:
         return
     sizes = head.sizes
-    if "d2t" in head.names.given or padded(sizes.draft_vocab, sizes.vocab):
+    if padded(sizes.draft_vocab, sizes.vocab):
+        return
+    if "d2t" in head.names.given:
+        yield from findings("EGL701", pipeline, outcomes(head, partial(_dropped, head)), ("map", pipeline.name))
         return
     beside = [found for found in head.checkpoint.beside if found.kind == "d2t"]
     also = f" ({beside[0].path} has it, which no engine reads)" if beside else ""
@@ -74,6 +78,17 @@ def vocabulary_map_missing(pipeline: Pipeline) -> Iterator[Finding]:
     related = (Step(sizes.where("draft_vocab_size"), "the size of the draft vocabulary"),)
     fix = Fix("export d2t with the weights: for each draft id, what must be added to get the target id")
     yield Finding("EGL701", "error", message, head.where(), "proven", related, fix, ("map", pipeline.name))
+
+
+def _dropped(head: Stored, row: Loading) -> Fault | None:
+    """A release that loads the map and throws it away."""
+    if not row.drops_map:
+        return None
+    what = (
+        "{name} drops the d2t of a checkpoint after it has read it: the draft vocabulary has "
+        f"{head.sizes.draft_vocab} of {head.sizes.vocab} tokens, and draft ids are taken for target ids"
+    )
+    return Fault(what, head.sizes.where("draft_vocab_size"))
 
 
 class Maps(NamedTuple):

@@ -62,6 +62,7 @@ class Loading:
     size_null: SizeRule
     tied: bool
     embedding: Embedding
+    drops_map: bool
     evidence: tuple[str, ...]
 
 
@@ -118,6 +119,7 @@ def _row(row: Mapping[str, Any], engine: str, name: str) -> Loading:
         size_null=row["size_null"],
         tied=row["tied"] == "honoured",
         embedding=row["embedding"],
+        drops_map=row.get("d2t") == "dropped",
         evidence=tuple(row["evidence"]),
     )
 

@@ -49,6 +49,7 @@ class Row(_Strict):
     size_missing: Size
     size_null: Size
     tied: Literal["honoured", "ignored"]
+    d2t: Literal["read", "dropped"] = "read"
     embedding: Literal["targets_unless_narrower", "targets_if_same_shape", "own_if_given", "targets"]
     evidence: list[str] = Field(min_length=1)
 

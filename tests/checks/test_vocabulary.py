@@ -45,6 +45,19 @@ class TestMissing:
         found = one(findings(tmp_path, tensors=head(d2t=None, t2d=None), files=files), "EGL701")
         assert "vocab_mapping.pt" in found.message
 
+    @pytest.mark.parametrize(
+        ("release", "dropped"), [("0.8.5", False), ("0.9.0", True), ("0.9.0.1", True), ("0.9.1", False)]
+    )
+    def test_a_release_that_throws_it_away(self, tmp_path: Path, release: str, dropped: bool):
+        found = findings(tmp_path, tensors=head(), pin=f"vllm=={release}")
+        if not dropped:
+            assert not found
+            return
+        told = one(found, "EGL701")
+        assert told.where.path.endswith("head/config.json")
+        assert f"vLLM {release} drops the d2t" in told.message
+        assert "0.9.1 is the first" in told.fix.description
+
 
 class TestOffsets:
     def test_ids_that_t2d_marks_are_ids(self, tmp_path: Path):
