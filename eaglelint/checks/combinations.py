@@ -19,6 +19,7 @@ from eaglelint.pipeline import Pipeline
 
 #: Engines whose own model code a project may replace.
 _ENGINES = ("sglang", "vllm")
+_EXTRACTION = "extract_hidden_states"
 _DRAFT_TP = "speculative_config.draft_tensor_parallel_size"
 
 
@@ -27,9 +28,10 @@ def refused_together(pipeline: Pipeline) -> Iterator[Finding]:
     """One finding for each combination of arguments of a launch that the table of constraints names."""
     seen: set[tuple[Location, str]] = set()
     for one in served(pipeline):
-        if only_captures(one.launch):
-            continue
+        capturing = only_captures(one.launch)
         for constraint in one.arguments.constraints:
+            if capturing and _EXTRACTION not in constraint.methods:
+                continue
             key = (one.launch.where, constraint.points_at or constraint.id)
             if key in seen or not _holds(one, constraint, _heads(pipeline)):
                 continue
