@@ -10,7 +10,7 @@ READY := $(VENV)/.eaglelint-installed
 EXAMPLE := examples/kimi-k25-wiring
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench hostile accuracy derive-accuracy audit docs docs-data build package-test clean
+.PHONY: help demo test lint types bench hostile accuracy launch-accuracy derive-accuracy audit docs docs-data build package-test clean
 .DELETE_ON_ERROR:
 
 help: ## This list
@@ -44,6 +44,10 @@ docs-data: $(READY) ## What is computed from the tables, into the pages of docs/
 accuracy: $(READY) ## Generated capture code and string literals by the thousand; CORPUS="DIR..." TREE="DIR..." for more
 	$(VENV)/bin/python benchmarks/accuracy.py --variants 2000 --literals 20000 \
 		$(if $(CORPUS),--corpus $(CORPUS)) $(if $(TREE),--tree $(TREE))
+
+launch-accuracy: $(READY) ## The launch commands of TREE="DIR..." as shfmt sees them (installs shfmt-py)
+	$(RUN) pip install --disable-pip-version-check --quiet shfmt-py
+	$(VENV)/bin/python benchmarks/launch_accuracy.py --tree $(TREE)
 
 derive-accuracy: $(READY) ## How often derive agrees with the tables, over all releases (downloads them; an hour)
 	$(VENV)/bin/python benchmarks/derive_accuracy.py --write docs/accuracy.md
