@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from eaglelint.checks.launching import Served, absent, finding, integer, judge, only_captures, served, spelled
 from eaglelint.checks.registry import check
-from eaglelint.conventions.versions import within
+from eaglelint.conventions.versions import order, within
 from eaglelint.facts import Argument, Launch
 from eaglelint.findings import Finding, Severity
 from eaglelint.linking.methods import method
@@ -18,6 +18,9 @@ from eaglelint.pipeline import Pipeline
 _STEPS, _TOPK, _TOKENS = "speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens"
 #: The first release of SGLang that rewrites the number of tokens of a chain; older ones take it as it stands.
 _REWRITES = "0.4.5.post3"
+#: The last release of vLLM that is known not to take the number of tokens from a speculators head that is given as the
+#: draft (vllm-project/vllm PR 44566, shown on the main branch of 2026-07-02).
+_NOT_DERIVED = "0.23.0"
 
 
 class _Wrong(NamedTuple):
@@ -132,7 +135,9 @@ def _of_vllm(pipeline: Pipeline, one: Served) -> _Wrong | None:
     drafter = pipeline.drafter
     severity: Severity = "error"
     if drafter is not None:
-        if drafter.dialect == "speculators" or drafter.document.has("/n_predict"):
+        exact = one.server.release.exact
+        told = not exact or order(exact) > order(_NOT_DERIVED)
+        if (drafter.dialect == "speculators" and told) or drafter.document.has("/n_predict"):
             return None
     elif said.kind == "guessed" or "speculator" in str(launch.draft.value).lower() or not launch.draft.known:
         return None

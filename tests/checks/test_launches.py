@@ -416,3 +416,23 @@ def tensorrt(world: World, **keys: Any) -> None:
 def test_tensorrt_llm(world: World, keys: dict[str, Any], expected: list[str]):
     tensorrt(world, **keys)
     assert said(world) == expected
+
+
+@pytest.mark.parametrize(("release", "missing"), [("0.23.0", True), ("0.33.0", False)])
+def test_the_tokens_of_a_speculators_head_given_as_draft(world: Any, release: str, missing: bool):
+    world.config(
+        {
+            "architectures": ["Eagle3Speculator"],
+            "eagle_aux_hidden_state_layer_ids": [2, 18, 33],
+            "speculators_config": {
+                "algorithm": "eagle3",
+                "proposal_methods": [{"proposal_type": "greedy", "speculative_tokens": 3}],
+                "verifier": {"name_or_path": "Qwen/Qwen3-8B"},
+            },
+            "speculators_model_type": "eagle3",
+            "transformer_layer_config": {"hidden_size": 4096, "num_hidden_layers": 1},
+        }
+    )
+    world.pin("vllm", f"=={release}")
+    world.vllm(draft="head", target="Qwen/Qwen3-8B")
+    assert bool(world.findings("EGL302")) == missing
