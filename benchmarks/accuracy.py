@@ -225,7 +225,8 @@ def tree(folder: Path, show: int) -> bool:
 
 
 def _alone(folder: Path, show: int) -> int:
-    from eaglelint.analyser import gate, memory
+    from eaglelint.analyser import gate
+    from eaglelint.analyser.memory import forget
     from eaglelint.analyser.program import run_project
     from eaglelint.analyser.sources import Code
     from eaglelint.facts import Facts
@@ -246,7 +247,7 @@ def _alone(folder: Path, show: int) -> int:
             crashes += 1
             if crashes <= show:
                 print(f"{name}\n{traceback.format_exc(limit=-4)}")
-        memory.forget()
+        forget()
         times.append((time.process_time() - begun, name))
     gate.relevant = relevant
     print(
