@@ -131,6 +131,7 @@ def _location(row: Mapping[str, Any]) -> IdLocation:
         purpose=row.get("purpose", "serving"),
         methods=_texts(row.get("methods", ("eagle3",))),
         rule=row.get("rule", ""),
+        end=row.get("end", "unknown"),
         keys=keys,
         gates=gates,
         arguments=_texts(row.get("arguments")),

@@ -67,6 +67,7 @@ class Location(Range):
     purpose: Literal["serving", "extraction"] = "serving"
     methods: list[Method] | None = None
     rule: Rule | None = None
+    end: Annotated[Edge | None, Field(description="what becomes of boundary N, where `rule` is given")] = None
     keys: list[Key] = []
     gates: list[GateRow] = []
     arguments: list[str] = []

@@ -286,7 +286,7 @@ def _placed(reading: Reading, place: IdLocation, question: Question) -> Reading:
 
 def _direct(name: str, place: IdLocation, shown: str, question: Question) -> Reading:
     """The reading of a place whose id rule holds whatever the target's model file."""
-    base = Reading(name, shown or place.first, shown or place.last, place.rule, note=place.note)
+    base = Reading(name, shown or place.first, shown or place.last, place.rule, end=place.end, note=place.note)
     return _placed(base, place, question)
 
 
