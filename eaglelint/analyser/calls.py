@@ -167,16 +167,14 @@ def instantiate(run: Interpreter, cls: ClassV, site: CallSite) -> V:
 
 def fields_of(cls: ClassV) -> list[str]:
     """The annotated names of a class and its bases, in the order of a dataclass's fields."""
-    names: list[str] = []
-    for base in cls.bases:
-        if isinstance(base, ClassV):
-            names += fields_of(base)
-    for statement in cls.node.body.body:
-        if isinstance(statement, cst.SimpleStatementLine):
-            for small in statement.body:
-                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
-                    names.append(small.target.value)
-    return names
+    names: dict[str, None] = {}
+    for owner in reversed(list(cls.lineage())):
+        for statement in owner.node.body.body if isinstance(owner, ClassV) else ():
+            if isinstance(statement, cst.SimpleStatementLine):
+                for small in statement.body:
+                    if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
+                        names.setdefault(small.target.value)
+    return list(names)
 
 
 def call_method(run: Interpreter, obj: Obj, name: str, args: list[V], kwargs: dict[str, V]) -> V:

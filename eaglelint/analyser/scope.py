@@ -46,7 +46,7 @@ class ModuleScope:
     classes: list[ClassV] = field(default_factory=list)
     star: list[str] = field(default_factory=list)
     _places: dict[int, Location] = field(default_factory=dict)
-    _lowered: str = ""
+    _mentioned: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"ModuleScope({self.path})"
@@ -65,9 +65,10 @@ class ModuleScope:
 
     def mentions(self, *words: str) -> bool:
         """Whether the text holds one of these words (lower case) in any case."""
-        if not self._lowered:
-            self._lowered = self.text.text.lower()
-        return any(word in self._lowered for word in words)
+        if words not in self._mentioned:
+            text = self.text.text.lower()
+            self._mentioned[words] = any(word in text for word in words)
+        return self._mentioned[words]
 
     def framework(self) -> str:
         """The engine that this code belongs to by its imports or its place: "sglang", "vllm", "hf" or "own"."""

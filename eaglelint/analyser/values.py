@@ -8,7 +8,7 @@ aliases) and the trace of places that they passed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,6 +31,8 @@ HOLE = "\x00"
 V: TypeAlias = Any
 
 _storage = count(1)
+#: The most classes that a class may inherit from.
+_MAX_LINEAGE = 200
 
 
 def new_storage() -> int:
@@ -291,27 +293,29 @@ class ClassV:
     def __repr__(self) -> str:
         return f"ClassV({self.name})"
 
-    def lookup(self, name: str, depth: int = 0) -> V:
+    def lookup(self, name: str) -> V:
         """A class attribute, through the bases in scope; MISSING when there is none."""
         if name in self.attrs:
             return self.attrs[name]
-        if depth < 20:
-            for base in self.bases:
-                if isinstance(base, ClassV):
-                    found = base.lookup(name, depth + 1)
-                    if found is not MISSING:
-                        return found
-        return MISSING
+        owners = (cls for cls in self.lineage() if isinstance(cls, ClassV) and name in cls.attrs)
+        return next((owner.attrs[name] for owner in owners), MISSING)
 
-    def ancestry(self, depth: int = 0) -> list[str]:
+    def ancestry(self) -> list[str]:
         """Names of the class and of all its bases, also of those from outside."""
-        names = [self.name]
-        for base in self.bases:
-            if isinstance(base, ClassV):
-                names += base.ancestry(depth + 1) if depth < 20 else []
-            elif isinstance(base, External):
-                names.append(base.path)
-        return names
+        return [cls.name if isinstance(cls, ClassV) else cls.path for cls in self.lineage()]
+
+    def lineage(self) -> Iterator[ClassV | External]:
+        """The class and its bases, depth first, each of them once: there are exponentially many ways to some."""
+        waiting: list[V] = [self]
+        seen: set[int] = set()
+        while waiting and len(seen) < _MAX_LINEAGE:
+            cls = waiting.pop()
+            if isinstance(cls, External):
+                yield cls
+            elif isinstance(cls, ClassV) and id(cls) not in seen:
+                seen.add(id(cls))
+                yield cls
+                waiting.extend(reversed(cls.bases))
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,13 +197,19 @@ def _by_name(scope: ModuleScope) -> bool:
 # ---- who else could fill it ----------------------------------------------------------------------------------------
 
 
-def _closed(owner: cst.ClassDef, classes: dict[str, cst.ClassDef], depth: int = 0) -> bool:
+def _closed(owner: cst.ClassDef, classes: dict[str, cst.ClassDef]) -> bool:
     """Whether all bases of a class are in scope, or set nothing."""
-    for base in owner.bases:
-        name = dotted(base.value).rsplit(".", 1)[-1]
-        known = classes.get(name)
-        if name not in _PLAIN and (known is None or depth > 20 or not _closed(known, classes, depth + 1)):
-            return False
+    waiting, seen = [owner], set()
+    while waiting:
+        for base in waiting.pop().bases:
+            name = dotted(base.value).rsplit(".", 1)[-1]
+            if name in _PLAIN or name in seen:
+                continue
+            known = classes.get(name)
+            if known is None:
+                return False
+            seen.add(name)
+            waiting.append(known)
     return True
 
 
