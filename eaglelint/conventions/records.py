@@ -89,8 +89,8 @@ class IdLocation:
     `keys` in order of preference: the first that is given counts. `fall_through` is False when a container that exists
     ends the search even without ids in it. `arguments` are launch arguments or run-config keys that carry ids.
     `empty_is_default`: an empty list counts as none. `purpose` is "serving" or "extraction"; `methods` are the kinds of
-    heads that are meant. `rule`, when given, replaces the rule of the target's entry, and `end` what becomes of boundary
-    N (its other edges are not known).
+    heads that are meant. `rule`, when given, replaces the rule of the target's entry, and `end` what becomes of
+    boundary N (its other edges are not known).
     """
 
     first: str
