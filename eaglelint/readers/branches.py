@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 
 from eaglelint.location import Location
@@ -10,6 +11,11 @@ from eaglelint.readers.words import Variable, Word, assume, unknown
 
 #: More than this many ways through a script are not told apart.
 _MOST_PATHS = 4
+#: Tests for being set: `-z "$X"`, `-v X`, `[[ $X ]]`, `"$X" = ""`.
+_SET = re.compile(
+    r'-[zn]\s+"?\$\{?([A-Za-z_]\w*)|-v\s+([A-Za-z_]\w*)|\[\s+(?:!\s+)?"?\$\{?([A-Za-z_]\w*)[^\s\]]*\s+\]'
+    r"""|\$\{?([A-Za-z_]\w*)[^\s\]]*\s+[!=]?=\s+(?:""|'')(?:\s|$)"""
+)
 
 
 def settled(paths: Sequence[Scope]) -> Set[str]:
@@ -109,3 +115,8 @@ def _merge_variable(name: str, values: Sequence[Variable | None], default: bool)
         return Variable((assume(word, f"default of ${name}"),))
     outside = any(value is None for value in values) or any(word is not None and word.outside for word in words)
     return Variable((unknown(where, outside=outside),))
+
+
+def tested(source: str) -> Set[str]:
+    """The variables of which a test asks whether they are set."""
+    return {name for found in _SET.finditer(source) for name in found.groups() if name}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from eaglelint.location import Location
+from eaglelint.location import Location, MappedText
 from eaglelint.readers.parameters import Scope
 from eaglelint.readers.words import HOLE, Part, Variable, Word, assume, joined, unknown
 
@@ -26,6 +26,7 @@ SILENT = _words(
 PRINTERS = _words("echo dirname basename pwd realpath readlink")
 
 _FORMAT = re.compile(r"%(?:(%)|([-0-9.]*)([a-zA-Z]))|\\([nt\\\"'])")
+_ARITHMETIC = re.compile(r"([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 _ESCAPES = {"n": "\n", "t": "\t"}
 
 
@@ -50,7 +51,9 @@ def builtin(words: Sequence[Word], stdin: Word | None, scope: Scope) -> bool:
         scope.positional = scope.positional[count:] if scope.positional is not None else None
     elif name == "unset":
         for word in arguments:
-            if not word.content.startswith("-"):
+            if "[" in word.content:
+                scope.assign(word.content.split("[")[0], Variable((unknown(word.where, many=True),), array=True))
+            elif not word.content.startswith("-"):
                 scope.assign(word.content, Variable((Word("", word.where),)))
     elif name in ("read", "mapfile", "readarray", "getopts"):
         _read(name, arguments, stdin, scope)
@@ -62,6 +65,13 @@ def builtin(words: Sequence[Word], stdin: Word | None, scope: Scope) -> bool:
     else:
         return name in (":", "source", ".", "shopt", "trap", "wait", "true", "false", "popd")
     return True
+
+
+def forget_assigned(expression: MappedText, scope: Scope) -> None:
+    """`((x += 1))`, `let x++`, `for ((x = 0; ...`: variables that arithmetic sets are not known any more."""
+    for found in _ARITHMETIC.finditer(expression.text):
+        name = found[1] or found[2]
+        scope.assign(name, Variable((unknown(expression.location(*found.span())),)))
 
 
 def _set(arguments: Sequence[Word], scope: Scope) -> None:

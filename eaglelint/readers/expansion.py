@@ -20,6 +20,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
 #: Characters that mean nothing to the shell, and those that mean nothing in double quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
 _PLAIN_QUOTED = re.compile(r"[A-Za-z0-9_./:=@%+,{}\[\]() \n-]+")
+_SEQUENCE = re.compile(r"\{\w+\.\.\w+(?:\.\.\w+)?\}")
 _CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|([0-7]{1,3}))")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
@@ -94,7 +95,7 @@ class _Expander:
         where = self.text.location(self.start, end)
         if self.alone is not None and self.alone.content == content:
             word = self.alone
-        elif self.braces.startswith("{,") and self.splitting:
+        elif self.splitting and (self.braces.startswith("{,") or (self.braces and _SEQUENCE.search(content))):
             word = unknown(where, many=True)
         elif self.text.runs:  # of several files: the place of the whole has to do
             word = Word(content, where, None, tuple(self.parts), self.many, self.outside)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from eaglelint.location import Location
-from eaglelint.readers.branches import merge, settled
-from eaglelint.readers.builtins import PRINTERS, SILENT, builtin, output_of
+from eaglelint.readers.branches import merge, settled, tested
+from eaglelint.readers.builtins import PRINTERS, SILENT, builtin, forget_assigned, output_of
 from eaglelint.readers.commands import (
     Command,
     Setting,
@@ -40,11 +40,7 @@ _SIMPLE = frozenset(
     {"command", "variable_assignment", "variable_assignments", "declaration_command", "unset_command", "test_command"}
 )
 _NAMES = re.compile(r"\$\{?([A-Za-z_]\w*)")
-#: Tests for being set: `-z "$X"`, `-v X`, `[[ $X ]]`, `"$X" = ""`.
-_SET = re.compile(
-    r'-[zn]\s+"?\$\{?([A-Za-z_]\w*)|-v\s+([A-Za-z_]\w*)|\[\s+(?:!\s+)?"?\$\{?([A-Za-z_]\w*)[^\s\]]*\s+\]'
-    r"""|\$\{?([A-Za-z_]\w*)[^\s\]]*\s+[!=]?=\s+(?:""|'')(?:\s|$)"""
-)
+_LEAVES = re.compile(r"\b(?:break|continue)\b")
 _TESTS = re.compile(r"\s*(?:!\s*)?(?:\[|\(\(|(?:test|command|which|type|hash|grep|true|false|lsof|nvidia-smi|pgrep)\b)")
 
 
@@ -175,7 +171,7 @@ class Interpreter:
         if operator == "&&" and not _TESTS.match(source):
             return self._block([right], text, paths)
         branch = self._block([right], text, [path.copy() for path in paths])
-        return merge([*branch, *paths], _tested(source) | settled(paths))
+        return merge([*branch, *paths], tested(source) | settled(paths))
 
     def _pipeline(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         """Each command of a pipeline on its own copy; what `cat <<EOF` prints is read by the next command."""
@@ -192,19 +188,19 @@ class Interpreter:
 
     def _if(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         outcomes: list[Scope] = []
-        tested: set[str] = set(settled(paths))
+        defaults: set[str] = set(settled(paths))
         clauses = [node, *(child for child in node.children if child.type in ("elif_clause", "else_clause"))]
         for clause in clauses:
             children = [child for child in clause.children if child.type not in ("elif_clause", "else_clause")]
             then = next((index for index, child in enumerate(children) if child.type == "then"), -1)
             for condition in (child for child in children[: max(then, 0)] if child.is_named):
                 paths = self._statement(condition, text, paths)
-                tested |= _tested(text.source(condition))
+                defaults |= tested(text.source(condition))
             body = [child for child in children[then + 1 :] if child.is_named]
             outcomes.extend(self._block(body, text, [path.copy() for path in paths]))
         if clauses[-1].type != "else_clause":
             outcomes.extend(paths)
-        return merge(outcomes, tested)
+        return merge(outcomes, defaults)
 
     def _case(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         outcomes: list[Scope] = []
@@ -216,8 +212,8 @@ class Interpreter:
             empty = empty or any(text.source(pattern) in ('""', "''") for pattern in patterns)
             body = [child for child in item.named_children if child not in patterns]
             outcomes.extend(self._block(body, text, [path.copy() for path in paths]))
-        tested = frozenset(_NAMES.findall(text.source(value))) if value is not None and empty else frozenset()
-        return merge(outcomes if complete else [*outcomes, *paths], tested | settled(paths))
+        asked = frozenset(_NAMES.findall(text.source(value))) if value is not None and empty else frozenset()
+        return merge(outcomes if complete else [*outcomes, *paths], asked | settled(paths))
 
     def _loop(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         """A body that runs for each known item (a few), else once, or not at all."""
@@ -228,12 +224,15 @@ class Interpreter:
         if node.type == "while_statement":
             conditions = node.children_by_field_name("condition")
             paths = self._block(conditions, text, paths)
+        for path in paths:
+            forget_assigned(text.script.text[node.start_byte : body.start_byte], path)
         before = [path.copy() for path in paths]
         spans = [(value.start_byte, value.end_byte) for value in node.children_by_field_name("value")]
         if variable is None or node.type != "for_statement":
             return merge([*before, *self._block([body], text, paths)], settled(before))
         name = text.masked[variable.start_byte : variable.end_byte]
         outcomes: list[Scope] = []
+        left_early = _LEAVES.search(text.source(body)) is not None
         for path in paths:
             words = [word for span in spans for word in expand(text.script, *span, path)]
             listed = bool(words) and not any(word.many for word in words)
@@ -244,7 +243,10 @@ class Interpreter:
                 for inner in after:
                     inner.variables[name] = Variable((word,))
                 after = self._block([body], text, after)
+                outcomes.extend([path.copy() for path in after] if left_early else ())
             outcomes.extend(after)
+        if left_early:
+            return merge([*before, *outcomes])
         if outcomes and spans and len(outcomes) == len(before):
             return outcomes
         return merge([*before, *outcomes], settled(before))
@@ -258,6 +260,9 @@ class Interpreter:
     def _execute(self, simple: Simple, text: Text, path: Scope, whole: bool) -> list[Scope]:
         script = text.script
         first = script.text.text[slice(*simple.words[0])] if simple.words else ""
+        if first == "let" or first.startswith("(("):
+            forget_assigned(script.text[simple.start : simple.end], path)
+            return [path]
         if first in _DECLARATIONS:
             self._declare(first, simple.words[1:], text, path)
             return [path]
@@ -362,6 +367,8 @@ class Interpreter:
             name = match[0]
             if path.local_names is not None and (kind == "local" or (kind in ("declare", "typeset") and not exported)):
                 path.local_names.add(name)
+                if not is_assignment(text.script, span):
+                    path.variables.pop(name, None)
             if exported:
                 path.exported.add(name)
             if is_assignment(text.script, span):
@@ -382,8 +389,3 @@ class Interpreter:
         if key not in self._seen:
             self._seen.add(key)
             self.items.append(item)
-
-
-def _tested(source: str) -> Set[str]:
-    """The variables of which a test asks whether they are set."""
-    return {name for found in _SET.finditer(source) for name in found.groups() if name}

@@ -146,6 +146,9 @@ def parameter(
     action = operator[1:2] if colon else operator[:1]
     at = match.end() + (2 if colon else 1)
     if action in ("-", "=") and action:
+        empty = variable is not None and not variable.array and all(w.content == "" for w in variable.words)
+        if empty and variable is not None and variable.words and not colon and not variable.words[0].many:
+            return list(variable.words), elements
         return _with_default(name, variable, scope, action, default(at, last), elements, quoted, where)
     if action == "+":
         return _alternative(variable, default(at, last), quoted, where)

@@ -155,6 +155,15 @@ class TestOrder:
     def test_a_loop_over_known_items_runs_for_each(self) -> None:
         assert [c.words[1].content for c in commands("for tp in 2 4; do show $tp; done")] == ["2", "4"]
 
+    def test_a_loop_that_may_be_left_early_leaves_what_differs_unknown(self) -> None:
+        assert values('for x in a b; do [ "$x" = "$1" ] && break; done\nshow $x') == [None]
+        assert values('for x in a b; do [ "$x" = "$1" ] && continue; y=1; done\nshow $y') == [None]
+
+    def test_what_arithmetic_sets_is_unknown(self) -> None:
+        for change in ("((x++))", "(( x += 4 ))", "let x=5", 'let "x+=2"', "for ((x = 0; x < 3; x++)); do :; done"):
+            assert values(f'x=1; {change}\nshow "$x"') == [None], change
+        assert values('x=1; if (( x == 1 || x <= 2 )); then :; fi\nshow "$x"') == ["1"]
+
     def test_a_loop_over_unknown_items_runs_once(self) -> None:
         (command,) = commands("for f in $(ls); do show $f; done")
         assert not command.words[1].known

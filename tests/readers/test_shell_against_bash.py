@@ -98,6 +98,8 @@ SCRIPTS = [
     'E=""; A=("$E" x "" "${E}"); show "${A[@]}" end',
     'declare -A M=([a]=1 ["b c"]=\'2 3\'); M[d]=4; K=d; show "${M[a]}" ${M["b c"]} "${M[$K]}" end',
     'A[0]=x; A[1]="y z"; A[${#A[@]}]=w; A[0]=v; show "${A[@]}" "${A[1]}"',
+    'X=; show "${X-e}" "${X:-d}" end',
+    "f() { local X=${X:-d}; show $X; }; X=1; f",
     'A=(a ""); show ${A[@]} "${A[@]}" "p${A[@]}"',
 ]
 
