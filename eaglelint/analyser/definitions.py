@@ -72,7 +72,7 @@ def class_statement(run: Interpreter, node: cst.ClassDef, frame: Frame) -> None:
     bases = tuple(run.evaluate(base.value, frame) for base in node.bases)
     body = Frame(frame.scope, frame, frame.function, is_class=True)
     cls = ClassV(node.name.value, node, frame.scope, bases, body.names, frame)
-    run.block(node.body.body, body)
+    run.statement(node.body, body)
     for value in body.names.values():
         if isinstance(value, FuncV):
             value.owner = cls

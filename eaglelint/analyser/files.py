@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any
 from eaglelint.analyser.file_values import Choice, FileHandle, Files, PathV, Saved
 from eaglelint.analyser.strings import as_text
 from eaglelint.analyser.target_values import LayerResult, holds_states
-from eaglelint.analyser.values import HOLE, DictV, Fused, ListV, Plain, Stacked, Tensor, Unknown, V, new_storage
+from eaglelint.analyser.values import (
+    HOLE,
+    DictV,
+    Fused,
+    ListV,
+    Plain,
+    Special,
+    Stacked,
+    Tensor,
+    Unknown,
+    V,
+    new_storage,
+)
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite
@@ -165,6 +177,27 @@ def load(run: Interpreter, format: str, path: V, site: CallSite) -> V:
         return Unknown("file", site.frame.scope.spot(site.node))
     where = site.frame.scope.where(site.node) if with_states else None
     return _read_back(linked, where, exact=bool(same or exact))
+
+
+def safe_open(run: Interpreter, site: CallSite) -> V:
+    """safetensors.safe_open(path)"""
+    value = load(run, "safetensors", site.get(0, "filename"), site)
+    return SafeFile(value)
+
+
+class SafeFile(Special):
+    """An open safetensors file."""
+
+    def __init__(self, value: V) -> None:
+        self.value = value
+
+    def call_method(self, run: Interpreter, name: str, site: CallSite) -> V:
+        """get_tensor(name), keys()"""
+        if name in ("get_tensor", "get_slice"):
+            return run.objects.item(self.value, site.get(0, "name"), site.frame, site.node)
+        if name == "keys" and isinstance(self.value, DictV):
+            return ListV(list(self.value.items), self.value.open)
+        return Unknown(f"{name}()")
 
 
 def listed(run: Interpreter, files: Files) -> ListV | None:

@@ -115,8 +115,7 @@ class Interpreter:
                 return expressions.evaluate(self, func.node.body, frame)
             if patterns.is_generator(func.node):
                 frame.yields = []
-            body = func.node.body
-            flow = self.block(body.body, frame)
+            flow = self.statement(func.node.body, frame)
             if frame.yields is not None:
                 return ListV(frame.yields, open=False, kind="generator")
             result: V = None
@@ -317,6 +316,8 @@ class Interpreter:
     def _with(self, node: cst.With, frame: Frame) -> Flow:
         for item in node.items:
             value = expressions.evaluate(self, item.item, frame)
+            if isinstance(value, ListV) and value.kind == "generator" and len(value.items) == 1:
+                value = value.items[0]  # a context manager that is written as a generator
             if isinstance(value, Obj) and value.cls is not None:
                 enter = value.cls.lookup("__enter__")
                 if isinstance(enter, FuncV):

@@ -207,6 +207,9 @@ def _of_stacked(run: Interpreter, owner: Stacked, key: V, frame: Frame, node: An
         kept = owner.parts[chosen]
         dropped = tuple(part for part in owner.parts if part not in kept)
         return Stacked(kept, dropped, frame.scope.where(node), owner.axis)
+    numbers = chosen.items if isinstance(chosen, ListV) and not chosen.open else ()
+    if numbers and all(isinstance(n, int) and -len(owner.parts) <= n < len(owner.parts) for n in numbers):
+        return Stacked(tuple(owner.parts[n] for n in numbers), (), frame.scope.where(node), owner.axis)
     return Unknown("states")
 
 

@@ -13,7 +13,7 @@ from eaglelint.analyser.values import Special, Tensor, V
 
 if TYPE_CHECKING:
     from eaglelint.analyser.interpreter import Interpreter
-    from eaglelint.analyser.scope import Frame
+    from eaglelint.analyser.scope import Frame, ModuleScope
     from eaglelint.location import Location
 
 
@@ -33,10 +33,18 @@ def _layer_calls(node: cst.CSTNode, handles: set[str], loops: bool = True) -> li
                 value = value.value
             if isinstance(value, cst.Subscript) and _is_layer(value, handles) and len(child.targets) == 1:
                 handles.update(target_names(child.targets[0].target))
-            elif isinstance(value, cst.Call) and _is_layer(value.func, handles):
+            elif isinstance(value, cst.Call) and _calls_layer(value, handles):
                 found.append(child)
         found += _layer_calls(child, handles, loops)
     return found
+
+
+def _calls_layer(call: cst.Call, handles: set[str]) -> bool:
+    """Whether a layer is called, by itself or through a function that checkpoints it."""
+    if _is_layer(call.func, handles):
+        return True
+    through = "checkpoint" in dotted(call.func).rsplit(".", 1)[-1]
+    return through and bool(call.args) and _is_layer(call.args[0].value, handles)
 
 
 def _is_layer(func: Any, handles: set[str]) -> bool:
@@ -114,7 +122,7 @@ def _gives(value: Any, handles: set[str], name: str) -> bool:
     stack = [value]
     while stack:
         current = stack.pop()
-        called = isinstance(current, cst.Call) and _is_layer(current.func, handles)
+        called = isinstance(current, cst.Call) and _calls_layer(current, handles)
         if called and any(dotted(arg.value) == name for arg in current.args):
             return True
         stack.extend(kids(current))
@@ -159,14 +167,19 @@ def unseen_stream(run: Interpreter, node: cst.For, iterable: V, frame: Frame) ->
     over_layers = isinstance(iterable, range) and len(iterable) >= 4 and iterable.stop == run.depth
     if not over_layers and not any(isinstance(item, Layer) for item in first_items(iterable)):
         return None
-    return stream_names(node.body)
+    return stream_names(node.body, frame.scope)
 
 
-def stream_names(node: cst.CSTNode) -> tuple[str, str] | None:
-    """The names that a piece of code uses for the stream and for its residual ("" for none)."""
+def stream_names(node: cst.CSTNode, scope: ModuleScope) -> tuple[str, str] | None:
+    """The names that a piece of code uses for the stream and for its residual ("" for none).
+
+    A residual that another piece of the same file starts with (`residual = None`) belongs to its layer loop as well.
+    """
     used = _names(node)
     stream = next((name for name in STREAM_NAMES if name in used), None)
-    return (stream, next((name for name in used if is_residual(name)), "")) if stream is not None else None
+    started = [name for name, value in scope.names.items() if value is None and is_residual(name)]
+    residual = next((name for name in (*used, *started) if is_residual(name)), "")
+    return (stream, residual) if stream is not None else None
 
 
 def bind_entering(run: Interpreter, names: tuple[str, str], number: int, frame: Frame) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eaglelint.analyser.file_values import FileText
 from eaglelint.analyser.strings import source_str
-from eaglelint.analyser.values import ListV, SourceStr, Unknown, V, note_of
+from eaglelint.analyser.values import FuncV, ListV, SourceStr, Unknown, V, note_of
 
 if TYPE_CHECKING:
     from eaglelint.analyser.calls import CallSite
@@ -40,6 +40,8 @@ def method(run: Interpreter, owner: FileText, name: str, site: CallSite) -> V:
 def substitute(run: Interpreter, site: CallSite) -> V:
     """re.sub(pattern, replacement, text)"""
     text, new = site.get(2, "string"), site.get(1, "repl")
+    if isinstance(text, FileText) and isinstance(new, FuncV):
+        new = run.call_function(new, [Unknown("match")], {})
     if isinstance(text, FileText):
         made = edited(text, "replace", site.get(0, "pattern"), new)
         run.world.touched.append(made)

@@ -217,7 +217,7 @@ def _after_model(run: Interpreter, scope: ModuleScope) -> dict[str, V]:
 def _run_start(run: Interpreter, scope: ModuleScope, counter: str) -> None:
     """The start of the body of a layer loop, up to where the layer is taken: run it for what enters each layer."""
     frame = module_frame(scope)
-    names = layer_loops.stream_names(scope.tree)
+    names = layer_loops.stream_names(scope.tree, scope)
     for number in range(run.depth_of(run.objects.anonymous(frame))):
         scope.names[counter] = Index(number)
         if names is not None:

@@ -215,6 +215,13 @@ def _dataclass_field(run: Interpreter, site: CallSite) -> V:
     return Unknown("field")
 
 
+def _set_item(run: Interpreter, site: CallSite) -> V:
+    """operator.setitem(container, key, value)"""
+    if len(site.args) == 3:
+        run.objects.set_item(site.args[0], site.args[1], site.args[2], site.frame, site.node)
+    return None
+
+
 FUNCTIONS: dict[str, Any] = {
     **paths.FUNCTIONS,
     **regexes.FUNCTIONS,
@@ -242,6 +249,7 @@ FUNCTIONS: dict[str, Any] = {
     "itertools.count": _count,
     "functools.partial": _partial,
     "operator.itemgetter": _item_getter,
+    "operator.setitem": _set_item,
     "functools.wraps": _decorator,
     "functools.lru_cache": _decorator,
     "functools.cache": _same,

@@ -14,12 +14,10 @@ from eaglelint.analyser.file_values import Choice
 from eaglelint.analyser.patterns import dotted
 from eaglelint.analyser.target_values import HFStates, LayerResult
 from eaglelint.analyser.values import (
-    DictV,
     External,
     Fused,
     ListV,
     Plain,
-    Special,
     Stacked,
     Tensor,
     Unknown,
@@ -86,7 +84,9 @@ _HARMLESS = frozenset(
     {"requires_grad_", "share_memory_", "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "detach_", "rename_"}
 )
 #: How the matrix of a language-model head is called.
-_HEAD = re.compile(r"lm_?head|unembed|embed_out|output_layer|\bhead\b|_head\b|\bhead_")
+_HEAD = re.compile(
+    r"(?:lm|target|teacher|verifier|output|vocab)_?head|unembed|embed_out|output_layer|(?:^|[. ])head(?:[. ]|$)"
+)
 _CASTS = {"float": "float32", "half": "float16", "bfloat16": "bfloat16", "double": "float64"}
 _NARROW = ("float16", "half", "float8_e4m3fn", "float8_e5m2", "bfloat16", "float32", "float64", "int8")
 
@@ -173,6 +173,8 @@ def _stacked_method(run: Interpreter, owner: Stacked, name: str, site: CallSite)
         return Fused(owner.parts, site.frame.scope.where(site.node))
     if name == "unbind":
         return tuple(owner.parts)
+    if name == "index_select":
+        return run.objects.item(owner, site.get(1, "index"), site.frame, site.node)
     if name in ("transpose", "permute"):
         return replace(owner, axis=1 - owner.axis if owner.axis in (0, 1) else owner.axis)
     return owner if name in _VIEWS or name in _COPIES else Plain(new_storage(), name)
@@ -287,6 +289,15 @@ def unknown_function(run: Interpreter, name: str, site: CallSite) -> V:
     return Plain(new_storage(), name)
 
 
+def _checkpoint(run: Interpreter, site: CallSite) -> V:
+    """torch.utils.checkpoint.checkpoint(function, *args): the call of the function."""
+    from eaglelint.analyser.calls import invoke
+
+    if not site.args:
+        return Unknown("checkpoint")
+    return invoke(run, site.args[0], replace(site, args=site.args[1:], kwargs={}))
+
+
 def _is_tensor(run: Interpreter, site: CallSite) -> V:
     value = site.get(0, "obj")
     if isinstance(value, LayerResult):
@@ -294,26 +305,6 @@ def _is_tensor(run: Interpreter, site: CallSite) -> V:
     return (
         isinstance(value, Tensor | Fused | Stacked | Plain) if not isinstance(value, Unknown) else Unknown("is_tensor")
     )
-
-
-def _safe_open(run: Interpreter, site: CallSite) -> V:
-    value = files.load(run, "safetensors", site.get(0, "filename"), site)
-    return SafeFile(value)
-
-
-class SafeFile(Special):
-    """An open safetensors file."""
-
-    def __init__(self, value: V) -> None:
-        self.value = value
-
-    def call_method(self, run: Interpreter, name: str, site: CallSite) -> V:
-        """get_tensor(name), keys()"""
-        if name in ("get_tensor", "get_slice"):
-            return run.objects.item(self.value, site.get(0, "name"), site.frame, site.node)
-        if name == "keys" and isinstance(self.value, DictV):
-            return ListV(list(self.value.items), self.value.open)
-        return Unknown(f"{name}()")
 
 
 def _linspace(run: Interpreter, site: CallSite) -> V:
@@ -394,5 +385,6 @@ FUNCTIONS: dict[str, Any] = {
 BY_NAME: dict[str, Any] = {
     "save_file": files.save_tensors,
     "load_file": files.loader("safetensors"),
-    "safe_open": _safe_open,
+    "safe_open": files.safe_open,
+    "checkpoint": _checkpoint,
 }
