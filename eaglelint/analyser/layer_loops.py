@@ -111,6 +111,10 @@ def _change(node: Any) -> tuple[str, list[Any]]:
     if isinstance(node, cst.Assign):
         target = node.targets[0].target
         return dotted(target.value if isinstance(target, cst.Subscript) else target), [node.value]
+    args = node.args if isinstance(node, cst.Call) else ()
+    given = [arg.value for arg in args if arg.keyword is not None and arg.keyword.value == "out"]
+    if given:
+        return dotted(given[0]), [arg.value for arg in args]
     method = node.func if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
     if method is not None and method.attr.value in ("add_", "copy_"):
         return dotted(method.value), [arg.value for arg in node.args]

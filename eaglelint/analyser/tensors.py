@@ -277,7 +277,15 @@ def _keep_first(run: Interpreter, site: CallSite) -> V:
 def _add(run: Interpreter, site: CallSite) -> V:
     from eaglelint.analyser.operations import binary
 
-    return binary(run, "Add", site.get(0, "input"), site.get(1, "other"))
+    result = binary(run, "Add", site.get(0, "input"), site.get(1, "other"))
+    out = site.kwargs.get("out")
+    if isinstance(out, Tensor | Plain):
+        run.rec.mutated(run, out.storage, site.node, site.frame)
+        result = replace(result, storage=out.storage)
+        name = next(arg.value for arg in site.node.args if arg.keyword is not None and arg.keyword.value == "out")
+        if isinstance(name, cst.Name):
+            site.frame.rebind(name.value, result)
+    return result
 
 
 def unknown_function(run: Interpreter, name: str, site: CallSite) -> V:

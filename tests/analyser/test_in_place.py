@@ -25,7 +25,15 @@ def capture(model, h):
 
 
 @pytest.mark.parametrize(
-    "change", ["h.add_(layer(h))", "h += layer(h)", "h.copy_(layer(h))", "h = h.add_(layer(h))", "h[:] = layer(h)"]
+    "change",
+    [
+        "h.add_(layer(h))",
+        "h += layer(h)",
+        "h.copy_(layer(h))",
+        "h = h.add_(layer(h))",
+        "h[:] = layer(h)",
+        "torch.add(h, layer(h), out=h)",
+    ],
 )
 def test_a_layer_that_writes_into_the_stream_changes_what_was_stored_of_it(tmp_path: Path, change: str) -> None:
     facts = facts_of(tmp_path, {"dump.py": LOOP.replace("CHANGE", change).replace("STORED", "h")})
