@@ -28,8 +28,8 @@ def compare_derived(engine: Engine, release: str, classes: Sequence[Mapping[str,
     entries = [e for e in engine.entries if within(known, e.first, e.last)]
     comparisons, differences, not_told = 0, [], []
     for cls in classes:
-        mine = [e for e in entries if cls["class"] in e.architectures_at(known)]
-        mine = [e for e in mine if _same_file(e, cls["file"])] or mine
+        named = [e for e in entries if cls["class"] in e.architectures_at(known)]
+        mine = [e for e in named if _same_file(e, cls["file"])] or _of_package(entries, cls["file"]) or named
         if not mine or mine[0].reading.rule == "unknown":
             continue
         if cls["rule"] == "unknown":
@@ -42,13 +42,18 @@ def compare_derived(engine: Engine, release: str, classes: Sequence[Mapping[str,
     return Derivation(comparisons, tuple(differences), tuple(not_told))
 
 
+def _of_package(entries: Sequence[Entry], file: str) -> list[Entry]:
+    """Entries of exactly this file of a package (`models/NAME/PLATFORM/model.py`), whatever classes they name."""
+    return [e for e in entries if any("/" in f and f"/{file}".endswith(f"/{f}") for f in e.reading.model_files)]
+
+
 def _same_file(entry: Entry, file: str) -> bool:
     return any(f"/{file}".endswith(f"/{name}") for name in entry.reading.model_files)
 
 
 def _differences(entry: Entry, cls: Mapping[str, Any]) -> Iterator[str]:
     reading = entry.reading
-    if reading.status != "ok" or reading.rule == "nothing_captured":
+    if reading.rule == "nothing_captured":
         if cls["rule"] not in ("nothing_captured", "ignored"):
             yield f"the tables say {reading.status} ({reading.rule}), derived is {cls['rule']}"
         return

@@ -64,7 +64,7 @@ def test_every_file_is_an_engine_or_a_trainer_that_can_be_asked_for():
 @pytest.mark.parametrize(
     ("name", "entries"),
     [
-        ("sglang", 56 + 8), ("vllm", 57 + 4), ("tokenspeed", 3), ("atom", 2), ("atom-sglang", 1), ("atom-vllm", 2),
+        ("sglang", 56 + 8), ("vllm", 57 + 5), ("tokenspeed", 3), ("atom", 2), ("atom-sglang", 1), ("atom-vllm", 2),
         ("llama.cpp", 2), ("tensorrt-llm", 1), ("lmdeploy", 1), ("mlx-vlm", 1), ("openvino-genai", 1), ("rtp-llm", 1),
         ("onnxruntime-genai", 1),
     ],
