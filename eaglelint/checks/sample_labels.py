@@ -57,9 +57,9 @@ def _findings(found: Iterator[Contradiction]) -> Iterator[Finding]:
     for every in by_file.values():
         first = min(every, key=lambda one: one.where.start if one.where is not None else 0)
         where = first.where or first.sample.where
-        steps = [Step(one.where, f"named `{one.name}` here") for one in every if one.where is not None]
+        steps = [step for one in every for step in one.related]
+        steps += [Step(one.where, f"named `{one.name}` here") for one in every if one.where is not None]
         steps += [Step(one.sample.where, f"{shown(one.slot)} by its values") for one in every]
-        steps += [step for one in every for step in one.related]
         said = list(dict.fromkeys(one.what for one in every))
         yield Finding(
             rule=first.rule,
@@ -83,7 +83,7 @@ def contradictions(facts: Facts) -> list[Contradiction]:
         said = said_of(sample)
         for slot, names in zip(sample.slots, said, strict=True):
             one = _by_name(sample, slot, names, target)
-            one = _told(one, facts) if one is not None else _by_code(sample, slot, facts, target)
+            one = _told(one, facts, target.depth) if one is not None else _by_code(sample, slot, facts, target)
             if one is not None:
                 found.append(one)
     known = {(one.sample.path, one.slot.shown) for one in found}
@@ -161,12 +161,15 @@ def _looks_like(sample: Sample, slot: MeasuredSlot) -> str:
     return f" ({shown(holder)} is)" if holder is not None else " (boundary 0) but a later state"
 
 
-def _told(found: Contradiction, facts: Facts) -> Contradiction:
+def _told(found: Contradiction, facts: Facts, depth: int) -> Contradiction:
     """The same with what data flow says of the name that is wrong, and the way by which its state came there."""
     for label in facts.labels:
         if label.where == found.where and label.confidence != "possible":
             way = tuple(step for step in label.trace if step.where != label.where)
-            return found._replace(related=(*found.related, *way))
+            states = {states[0] for _, states in label.states if len(states) == 1}
+            agree = len(states) == 1 and all(_against(found.slot, one, depth) is None for one in states)
+            held = f"; the code says so too: it stores {_state(next(iter(states)), depth)}" if agree else ""
+            return found._replace(what=found.what + held, related=(*found.related, *way))
     return found
 
 

@@ -118,6 +118,8 @@ def _expanded(paths: Sequence[str]) -> list[str]:
     for path in paths:
         if os.path.isdir(path):
             names = sorted(name for name in os.listdir(path) if name.endswith(_ENDINGS))
+            if not names:
+                raise UsageError(f"no files of tensors in this folder: {path}")
             found += [os.path.join(path, name).replace(os.sep, "/") for name in names]
         elif os.path.isfile(path):
             found.append(path)

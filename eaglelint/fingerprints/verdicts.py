@@ -19,8 +19,9 @@ from eaglelint.fingerprints.records import EmbeddingVerdict, NormVerdict
 from eaglelint.fingerprints.slots import Slot
 from eaglelint.fingerprints.target import TargetWeights
 
-#: Tokens that are compared with rows of the embedding.
+#: Tokens that are compared with rows of the embedding, and about how many features of each.
 _ROWS = 12
+_FEATURES = 1024
 #: Ids at this distance from a token's own are compared too.
 _WINDOW = (0, 1, -1)
 #: The fewest tokens from which "after the norm" is told: one alone may have that size by chance.
@@ -54,7 +55,8 @@ def embedding_verdict(values: Values, slot: Slot, target: TargetWeights, tokens:
     shifts = sorted({base + step for base in (0, surplus) for step in _WINDOW}, key=abs)
     places = _distinct(slot.length, tokens)
     rows = {place: values.floats(slot.tensor, slot.row(place)) for place in places}
-    rows = {place: row for place, row in rows.items() if all(map(math.isfinite, row)) and any(row)}
+    step = max(1, slot.width // _FEATURES)
+    rows = {place: row[::step] for place, row in rows.items() if all(map(math.isfinite, row)) and any(row)}
     close = 2 * max(rounding(slot.tensor.dtype), rounding(target.embedding_dtype)) + 0.004
     far = max(_FAR, 2.5 * close)
     best, compared, elsewhere = EmbeddingVerdict(), 0, True
@@ -89,7 +91,7 @@ def _fits(
     for place, row in rows.items():
         own = target.row(tokens[place + shift]) if 0 <= place + shift < len(tokens) else None
         if own is not None and any(own):
-            yield _fit(row, own)
+            yield _fit(row, own[:: max(1, len(own) // _FEATURES)])
 
 
 def _fit(row: Sequence[float], own: Sequence[float]) -> _Fit:

@@ -33,7 +33,7 @@ def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Traced:
 def test_the_text_has_a_line_for_each_state(traced: Traced):
     lines = traced.render("text").splitlines()
     assert "s.safetensors: its states by value, with the root mean square of each token" in lines
-    assert next(line for line in lines if line.startswith("  low")).split()[1:] == ["▃▄▆▇█", "2.092", "to", "6.042"]
+    assert next(line for line in lines if line.startswith("  low")).split()[1:] == ["▃▅▆▇█", "2.031", "to", "5.927"]
     assert "1 not finite, first at token 3" in next(line for line in lines if "high" in line)
 
 
