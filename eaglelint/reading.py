@@ -148,6 +148,8 @@ def _readable(read_one: Callable[[Source], Iterable[Any]], source: Source) -> It
             yield Unreadable(error.where, error.reason, _speaks(source))
     except UnreadableError as error:
         yield Unreadable(error.where, error.reason, _speaks(source))
+    except RecursionError:
+        yield Unreadable(Location(source.path), "it is nested too deeply", _speaks(source))
 
 
 def _tensor_files(

@@ -16,6 +16,10 @@ from eaglelint.readers.parameters import Scope, parameter
 from eaglelint.readers.quoting import end_of_brace, end_of_parenthesis, stretches
 from eaglelint.readers.words import HOLE, Part, Script, Word, joined, unknown
 
+#: What values may grow to by being put into others, `A=$A$A`: characters of a word, places in it, words of an array.
+_LONGEST = 100_000
+_MOST_PARTS = 5_000
+_MOST_WORDS = 20_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
 #: Characters that mean nothing to the shell, and those that mean nothing in double quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
@@ -299,6 +303,8 @@ class _Expander:
 
     def add(self, words: list[Word], start: int, end: int, quoted: bool, elements: bool = False) -> None:
         """Add what an expansion gave: no word, one, or the elements of an array, which stay where they are written."""
+        if len(self.words) + len(words) > _MOST_WORDS:
+            words = [unknown(self.text.location(start, end), many=True)]
         for number, word in enumerate(words):
             if number:
                 self.next_word(end)
@@ -326,6 +332,8 @@ class _Expander:
     def embed(self, word: Word, start: int, end: int, where: Location | None = None, *, written: bool = False) -> None:
         """Put a word into the current one. Alone it is kept with its own places, `written` where it is defined."""
         where = where or self.text.location(start, end)
+        if len(self.chars) + len(word.content) > _LONGEST or len(self.parts) + len(word.parts) > _MOST_PARTS:
+            word = unknown(word.where)
         if word.many and word.content == "":
             self.flush(end)
             self.words.append(word)
