@@ -96,6 +96,8 @@ def _left_out(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
         for left, boundary, scope in gone:
             taken = [t for s in recorder.stores.values() if s.where.path == scope.path for t in s.states]
             where = left.where.scope.where(left.where.node)
+            if (scope.path, boundary) in recorder.given_back:
+                continue
             if where not in said and taken and all(tensor.state.boundary != boundary for tensor in taken):
                 known = taken[0].model is not None and taken[0].model.depth > 0
                 details = {"ids": [left.number], "boundary": boundary, "depth": taken[0].depth, "depth_known": known}

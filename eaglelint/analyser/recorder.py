@@ -66,6 +66,7 @@ class Recorder:
         self.flaws: dict[tuple[str, Location], Flaw] = {}
         self.tests: dict[Location, Test] = {}
         self.hooks: dict[Location, Hooks] = {}
+        self.given_back: set[tuple[str, int]] = set()
         self.not_hooked: dict[Location, tuple[LeftOut, ModuleScope]] = {}
         self.unknown: dict[Location, tuple[Unknown, ModuleScope]] = {}
         self.heads: dict[tuple[Location, bool], tuple[Tensor, ModuleScope]] = {}
@@ -173,7 +174,12 @@ class Recorder:
         )
 
     def return_value(self, run: Interpreter, value: V, node: Any, frame: Frame) -> None:
-        """A function returns something (kept for functions whose callers are not in scope)."""
+        """A function returns something: states before the final norm are not lost, whoever takes them."""
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, LayerResult):
+                self.given_back.add((frame.scope.path, item.boundary))
+            elif isinstance(item, Tensor) and not item.state.normed:
+                self.given_back.add((frame.scope.path, item.state.boundary))
 
     def returned(self, func: FuncV, frame: Frame, result: V) -> None:
         """A call of a function ended: what it returned under which local name may feed a namesake parameter."""

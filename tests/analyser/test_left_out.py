@@ -51,6 +51,14 @@ def test_a_state_that_is_stored_after_the_loop_instead_is_not_lost(tmp_path: Pat
     assert defects(facts_of(tmp_path, {"dump.py": LOOP.replace("CHOICE", choice).replace("AFTER", after)})) == {}
 
 
+def test_a_state_that_the_function_gives_back_is_not_lost(tmp_path: Path) -> None:
+    code = LOOP.replace("CHOICE", CHOICES[0]).replace("AFTER", "pass")
+    code = code.replace("return torch.cat(kept, dim=-1)", "return torch.cat(kept, dim=-1), GIVEN")
+    assert defects(facts_of(tmp_path / "raw", {"dump.py": code.replace("GIVEN", "h")})) == {}
+    normed = facts_of(tmp_path / "normed", {"dump.py": code.replace("GIVEN", "model.norm(h)")})
+    assert list(defects(normed)) == ["unreachable-layer"]
+
+
 @pytest.mark.parametrize(
     "choice",
     [

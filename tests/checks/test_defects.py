@@ -172,6 +172,25 @@ def test_an_outer_config_names_key_nested_config_and_value(world: Any):
     )
 
 
+def test_a_drafters_own_depth_is_named_as_such(world: Any):
+    world.defect("nested-target-config", details={"key": "num_hidden_layers", "drafter": "heads/a/config.json"})
+    found = world.finding("EGL411")
+    assert "heads/a/config.json" in found.message
+    assert found.fix is not None
+    assert "target" in found.fix.description
+
+
+@pytest.mark.parametrize(
+    ("known", "said"), [(True, ("id 35", "boundary 36")), (False, ("id N - 1", "boundary N"))], ids=["known", "unknown"]
+)
+def test_an_id_that_a_condition_leaves_out(world: Any, known: bool, said: tuple[str, str]):
+    world.defect("unreachable-layer", details={"ids": [35], "boundary": 36, "depth": 36, "depth_known": known})
+    found = world.finding("EGL101")
+    assert all(words in found.message for words in said)
+    assert found.fix is not None
+    assert "after the loop" in found.fix.description
+
+
 def test_a_setter_that_nobody_reads_names_both_attributes(world: Any):
     world.defect("inert-capture", details={"written": "layers_to_capture", "read": "_take"})
     message = world.finding("EGL105").message
