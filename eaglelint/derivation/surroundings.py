@@ -126,8 +126,7 @@ class EngineWorld(World):
         if isinstance(init, FuncV):
             run.call_function(replace(init, bound=obj), site.args, site.kwargs)
             return obj
-        names = [name for base in reversed(linear(cls)) for name in calls._fields(base)]
-        obj.attrs.update(zip(names, site.args, strict=False))
+        obj.attrs.update(zip(calls.fields_of(cls), site.args, strict=False))
         obj.attrs.update(site.kwargs)
         after = run.objects.find(cls, "__post_init__")
         if isinstance(after, FuncV):
