@@ -48,7 +48,17 @@ _JOINS = (b"torch.cat", b"torch.concat", b"torch.hstack", b"concatenate(", b"np.
 _DRAFTS = (b"eagle", b"EAGLE", b"Eagle", b"draft", b"specul")
 _STATES = (b"hidden_state", b"aux", b"states", b"feature", b"layer_")
 
-_ENGINES = (b"Engine(", b" LLM(", b"=LLM(", b".LLM(", b"launch_server", b"vllm serve", b'"serve"', b"'serve'")
+_ENGINES = (
+    b"Engine(",
+    b"EngineArgs(",
+    b" LLM(",
+    b"=LLM(",
+    b".LLM(",
+    b"launch_server",
+    b"vllm serve",
+    b'"serve"',
+    b"'serve'",
+)
 _OPTIONS = (b"speculative_", b"speculative-", b"return_hidden_states", b"return-hidden-states")
 
 #: Names of EAGLE-3 itself, in lower case.

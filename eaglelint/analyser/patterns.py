@@ -123,7 +123,7 @@ def _yields(node: cst.CSTNode) -> bool:
 #: Parts of names of which code that has to do with hidden states uses one.
 _INTERESTING = re.compile(
     r"hidden|layers|hook|eagle|aux|capture|logits|lm_head|embed|states|torch_save|verifier|boundar|collective_rpc|"
-    r"save|load|safe_open|draft|specul|Engine$|^LLM$|Popen|subprocess|from_pretrained|model|layer|^cat$|concat|stack|"
+    r"save|load|safe_open|draft|specul|Engine(Args)?$|^LLM$|Popen|subprocess|from_pretrained|model|layer|^cat$|concat|stack|"
     r"replace|write|head|matmul|linear|softmax",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from functools import partial
 
 from eaglelint.checks.launching import Served, absent, finding, judge, only_captures, served, spelled
 from eaglelint.checks.registry import check
-from eaglelint.facts import Launch
+from eaglelint.facts import Launch, Value
 from eaglelint.findings import Finding
 from eaglelint.linking.methods import method, spelling
 from eaglelint.location import Location
@@ -88,14 +88,20 @@ def _no_draft(launch: Launch, engine: str) -> bool:
 
 @check("EGL304")
 def method_guessed_from_path(pipeline: Pipeline) -> Iterator[Finding]:
-    """No method is written, so that vLLM takes it from the draft's path. One finding a launch."""
+    """vLLM takes the method from the draft's path: none is written, or one that it overrides. One finding a launch."""
     seen: set[Location] = set()
     for one in served(pipeline, "vllm"):
         launch = one.launch
         draft = launch.draft
-        if method(launch).kind != "guessed" or launch.where in seen or draft is None:
+        said = method(launch)
+        if said.kind not in ("guessed", "standalone") or launch.where in seen or draft is None:
             continue
         if not draft.known or not isinstance(draft.value, str):
+            continue
+        if said.kind == "standalone":
+            for found in _overridden(one, draft, pipeline.method):
+                seen.add(launch.where)
+                yield found
             continue
         path, head = draft.value, pipeline.method
         wrong = judge(one, partial(_wrong_guess, one, path, head))
@@ -126,6 +132,27 @@ def method_guessed_from_path(pipeline: Pipeline) -> Iterator[Finding]:
             cure=f'write "method": "{right}"',
             defect="method",
         )
+
+
+def _overridden(one: Served, draft: Value, head: str) -> Iterator[Finding]:
+    """A language model is written as the draft, and a word in its path makes vLLM load it as a head."""
+    said, path = method(one.launch).argument, str(draft.value)
+
+    def fault(release: str) -> tuple[str, str] | None:
+        pick, word = _pick(one, path, release)
+        return (pick, word) if word else None
+
+    judged = judge(one, fault)
+    if judged is None or said is None or head in _HEADS:
+        return
+    pick, word = judged.fault
+    message = (
+        f'"method" is {said.value.value}, and {{name}} does not keep to it: the path {path} contains "{word}", so that '
+        f"the draft is loaded as {_PICKS.get(pick, pick)}"
+    )
+    cure = f'serve the draft under a path without "{word}"'
+    doubts = (draft.assumed, one.server.assumed)
+    yield finding("EGL304", judged, message, said.where, doubts=doubts, severity="error", cure=cure, defect="method")
 
 
 def _wrong_guess(one: Served, path: str, head: str, release: str) -> tuple[str, str] | None:

@@ -24,6 +24,7 @@ CAPTURES = {
     "a reader of safetensors": "d = load_file(p)\nreturn d['hidden_states'][:, :-1]",
     "a benchmark": "# acceptance length of the EAGLE-3 head",
     "a launch": "llm = LLM(model=TARGET, speculative_config=SPEC)",
+    "the arguments of a launch": "args = EngineArgs(model=TARGET, speculative_config=SPEC)",
     "a launch by SGLang": "engine = sgl.Engine(model_path=m, speculative_algorithm='EAGLE')",
     "a launch as words": "cmd = ['python', '-m', 'sglang.launch_server', '--speculative-algorithm', a]",
 }

@@ -109,6 +109,26 @@ def test_a_method_that_is_left_to_the_path(world: World, folder: str, severity: 
     assert world.finding("EGL304").severity == severity
 
 
+@pytest.mark.parametrize(
+    ("folder", "algorithm", "overridden"),
+    [
+        ("my-eagle-draft", "draft_model", "eagle (EAGLE-1)"),
+        ("small-dflash", "draft_model", "dflash"),
+        ("small", "draft_model", ""),
+        ("my-eagle-draft", "eagle3", ""),
+    ],
+)
+def test_a_word_in_the_path_overrides_a_method_of_another_kind(
+    world: World, folder: str, algorithm: str, overridden: str
+):
+    world.pin("vllm", "==0.24.0")
+    options = {"speculative_config.num_speculative_tokens": 3}
+    world.vllm(draft=f"models/{folder}", target="Qwen/Qwen3-8B", algorithm=algorithm, options=options)
+    found = world.findings("EGL304")
+    assert [f.severity for f in found] == (["error"] if overridden else [])
+    assert all(f"loaded as {overridden}" in f.message for f in found)
+
+
 def test_a_small_language_model_as_drafter_is_no_head(world: World):
     world.pin("vllm", "==0.19.1")
     world.vllm(draft="Qwen/Qwen3-0.6B", target="Qwen/Qwen3-8B", algorithm=None)
@@ -191,9 +211,7 @@ def test_stages_without_speculation_concern_nobody(world: World):
         ("0.5.22", {"speculative_use_block_verification": True}, False),
     ],
 )
-def test_what_rejection_sampling_does_not_go_with(
-    world: World, release: str, options: dict[str, Any], refused: bool
-):
+def test_what_rejection_sampling_does_not_go_with(world: World, release: str, options: dict[str, Any], refused: bool):
     more = {} if "speculative_use_block_verification" in options else {"speculative_use_rejection_sampling": True}
     sglang(world, release, options={**more, **options})
     assert said(world) == (["EGL307"] if refused else [])
