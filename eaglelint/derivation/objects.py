@@ -200,9 +200,9 @@ class EngineObjects(Objects):
             method = self.find(owner.cls, "__getitem__")
             if isinstance(method, FuncV):
                 return self.run.call_function(replace(method, bound=owner), [key], {})
-        if isinstance(owner, DictV) and isinstance(key, int) and owner.items and key not in owner.items:
-            if all(isinstance(known, int) for known in owner.items):  # things by number, all of them
-                raise Crash(f"KeyError: {key}", frame.scope.spot(node))
+        numbered = isinstance(owner, DictV) and owner.items and all(isinstance(known, int) for known in owner.items)
+        if numbered and isinstance(key, int) and key not in owner.items:  # things by number, all of them
+            raise Crash(f"KeyError: {key}", frame.scope.spot(node))
         if isinstance(owner, Obj | Unknown | External) and isinstance(key, str):
             given = self.run.world.surrounding(key)
             return given if given is not MISSING else Unknown(key)

@@ -35,7 +35,7 @@ from eaglelint.analyser.world import World
 from eaglelint.derivation import pretrained, registry, stages
 from eaglelint.derivation.builtin import FUNCTIONS, Config
 from eaglelint.derivation.callees import Callees
-from eaglelint.derivation.objects import ListOf, Super, bases_outside, is_module, linear
+from eaglelint.derivation.objects import ListOf, Super, bases_outside, is_module
 from eaglelint.derivation.tensors import (
     EMBEDDING,
     Content,
