@@ -206,8 +206,9 @@ class Tally:
         )
 
 
-def mutate(seeds: list[Seed], first: int, count: int, tally: Tally) -> None:
+def mutate(seeds: list[Seed], first: int, count: int, tally: Tally, minutes: float) -> None:
     """Inputs `first` to `first + count`: each is told by its number alone, as long as the corpus stays."""
+    end = time.monotonic() + 60 * minutes
     kinds: dict[str, list[Seed]] = {}
     for seed in seeds:
         kinds.setdefault(seed.kind, []).append(seed)
@@ -217,8 +218,10 @@ def mutate(seeds: list[Seed], first: int, count: int, tally: Tally) -> None:
         seed = chance.choice(seeds if chance.random() < 0.5 else kinds[chance.choice(sorted(kinds))])
         content = damage(seed.content, chance.choice(seeds).content, chance)
         tally.take(seed, content, f"input {number}", whole=number % CHECKED == 0 and "tests" not in seed.folder)
-        if number % 10_000 == 9_999:
+        if number % 1000 == 999:
             print(f"... {number + 1 - first}", file=sys.stderr, flush=True)
+        if time.monotonic() > end:
+            break
 
 
 def guided(seeds: list[Seed], arguments: list[str]) -> None:
@@ -242,6 +245,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--inputs", type=int, default=1000, help="how many (1000)")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first (0)")
+    parser.add_argument("--minutes", type=float, default=1e9, help="end after so many, whatever is left")
     parser.add_argument("--keep", type=Path, help="a folder for the inputs that failed")
     parser.add_argument("--atheris", action="store_true", help="guided by coverage; needs atheris")
     parser.add_argument("rest", nargs="*", help="what is told to atheris, after --")
@@ -253,7 +257,7 @@ def main() -> int:
             return 0
         print(f"{len(seeds)} files in the corpus", flush=True)
         tally = Tally(options.keep and options.keep.resolve())
-        mutate(seeds, options.seed, options.inputs, tally)
+        mutate(seeds, options.seed, options.inputs, tally, options.minutes)
     print(tally.report())
     return int(bool(tally.failed))
 
