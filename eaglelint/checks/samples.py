@@ -187,13 +187,15 @@ def _widths(sample: Sample, target: SampleTarget, where: str) -> Iterator[str]:
     if not target.hidden:
         return
     wrong: dict[int, list[str]] = {}
+    widths = {_whole(slot): slot.parts * slot.width if slot.columns else slot.width for slot in sample.slots}
+    alike = len(widths) > 1 and len(set(widths.values())) == 1  # beside states side by side the last one is narrower
     for slot in sample.slots:
         name, width = (slot.group, slot.parts * slot.width) if slot.columns else (slot.key or slot.group, slot.width)
         if width == target.vocab or (not slot.count and slot.expected):
             continue
         said = claim(name) if name else None
-        single = (said is not None and is_one_state(said)) if slot.columns else False
-        if width % target.hidden or single:
+        single = said is not None and is_one_state(said)
+        if width % target.hidden or (width != target.hidden and (single or alike)):
             names = wrong.setdefault(width, [])
             text = f"`{slot.group if slot.columns else slot.shown}`"
             names += [text] if text not in names else []

@@ -17,23 +17,36 @@ class Family(NamedTuple):
 
     `scale` is the factor by which rows of the embedding become boundary 0, None when it is not known. `offsets` are the
     numbers that may be added to the weight of the final norm before it multiplies: 0, 1, or both when not known.
+    `rows` is False when boundary 0 is more than rows of the embedding.
     """
 
     scale: float | None = None
     offsets: tuple[int, ...] = (0, 1)
+    rows: bool = True
 
 
-#: Architectures whose embedding is added to something else, or whose scale is learned: boundary 0 is not rows alone.
-_ADDED = re.compile(r"^(?:gpt2|gpt_neo|opt|bloom|bert|xglm|gpt_bigcode|ctrl|codegen_absolute)")
+#: Families that add positions to the embedding, or norm it: boundary 0 is not rows alone.
+_ADDED = re.compile(r"(?:gpt2|gpt_neo$|opt$|bloom|.*bert|xglm|gpt_bigcode|ctrl|biogpt|gpt-sw3|openai-gpt)")
+#: Families that are known not to scale their embedding.
+_PLAIN = re.compile(
+    r"(?:llama|mistral|ministral|mixtral|qwen|deepseek|kimi|gpt_oss|glm|chatglm|minimax|phi|internlm|olmo|nemotron|exaone|"
+    r"seed_oss|mimo|step|ernie|hunyuan|starcoder2|yi|baichuan|gpt_neox|falcon$|cohere|longcat|bailing|apertus|smollm)"
+)
 
 
 def family(model_type: str, config: Mapping[str, Any], hidden: int) -> Family:
     """The family of a language model by the `model_type` and the other values of its config."""
-    if not model_type or _ADDED.match(model_type):
+    if not model_type:
         return Family()
+    if _ADDED.match(model_type):
+        return Family(rows=False)
     row = _rows().get(model_type.lower().removesuffix("_text"), {})
     offsets = (1,) if row.get("norm") == "one_plus_weight" else (0, 1) if _related(model_type) else (0,)
-    return Family(_scale(row.get("embedding"), config, hidden), offsets)
+    rule = row.get("embedding") or ("" if row or _PLAIN.match(model_type) else None)
+    return Family(_scale(rule, config, hidden), offsets)
+
+
+_FACTORS = ("embedding_multiplier", "scale_emb", "embed_scale", "embedding_multiplier_scale")
 
 
 def _related(model_type: str) -> bool:
@@ -42,8 +55,9 @@ def _related(model_type: str) -> bool:
 
 
 def _scale(rule: str | None, config: Mapping[str, Any], hidden: int) -> float | None:
-    if rule is None:
-        factor = next((config[k] for k in ("embedding_multiplier", "scale_emb", "embed_scale") if k in config), 1.0)
+    factor: object = None
+    if not rule:
+        factor = next((config[k] for k in _FACTORS if k in config), None if rule is None else 1.0)
     elif rule == "sqrt_hidden":
         factor = math.sqrt(hidden) if hidden else None
     else:

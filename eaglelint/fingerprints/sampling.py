@@ -244,8 +244,12 @@ def _measured(
     values: Values, slot: Slot, target: TargetWeights, ids: Sequence[int], names: tuple[Named, ...], budget: int
 ) -> MeasuredSlot:
     stem = values.path.rpartition("/")[2].split(".")[0]
+    ids_of_layers = slots.layer_ids(values.header, slot)
+    key = slots.key_of(slot) if slot.name else stem
+    if ids_of_layers and not key and slot.place < len(ids_of_layers):
+        key = f"layer_{ids_of_layers[slot.place]}"
     made = MeasuredSlot(
-        key=slots.key_of(slot) if slot.name else stem,
+        key=key,
         shown=slot.shown or stem,
         group=slot.group,
         index=slot.place,

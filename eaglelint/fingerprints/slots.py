@@ -6,7 +6,7 @@ A slot is one state for every token. A tensor may hold several: stacked along an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from eaglelint.fingerprints import decoding
@@ -15,6 +15,8 @@ from eaglelint.stored import CheckpointHeader, TensorHeader
 
 #: The last part of the name of a tensor that holds the tokens of the prompt.
 _TOKENS = ("input_ids", "token_ids", "prompt_token_ids", "tokens", "ids")
+#: Lists beside stacked states that say which layers they are of.
+_LAYER_IDS = ("layer_ids", "aux_layer_ids", "target_layer_ids", "aux_hidden_state_layer_ids", "capture_layer_ids")
 #: Floats beside the states that are none.
 _OTHER = re.compile(
     r"(?i)logit|prob|mask|position|pos_ids|top_?k|dist|label|attn|attention|router|expert|length|(?:^|[_.])(?:cos|sin|rope|pixel\w*|image\w*|loss|weights?|scales?|score\w*|"
@@ -208,6 +210,9 @@ def _grouped(slots: Sequence[Slot]) -> list[Slot]:
             lists.setdefault(above, []).append(number)
     known: dict[int, Slot] = {}
     for above, numbers in lists.items():
+        places = sorted(int(slots[number].name.rpartition(".")[2]) for number in numbers)
+        if places != list(range(len(places))):
+            continue  # no list but a dict by the numbers of layers
         for number in numbers:
             slot = slots[number]
             index = int(slot.name.rpartition(".")[2])
@@ -219,16 +224,19 @@ def _grouped(slots: Sequence[Slot]) -> list[Slot]:
 
 def key_of(slot: Slot) -> str:
     """The last part of a slot's key that is a name; "" for one that is known by its place alone."""
-    if slot.parts and not slot.columns:
+    if slot.parts:
         return ""
-    if slot.columns:
-        return ""
-    return slot.name.rpartition(".")[2]
+    above, _, last = slot.name.rpartition(".")
+    return f"{above.rpartition('.')[2] or 'layer'}_{last}" if last.isdigit() else last
 
 
-def siblings(slots: Sequence[Slot]) -> Mapping[str, tuple[Slot, ...]]:
-    """Slots by what holds them, keys of their own under ""."""
-    found: dict[str, list[Slot]] = {}
-    for slot in slots:
-        found.setdefault(slot.group, []).append(slot)
-    return {group: tuple(entries) for group, entries in found.items()}
+def layer_ids(header: CheckpointHeader, slot: Slot) -> tuple[int, ...]:
+    """The ids of layers that stand beside the slots of a tensor or list, one for each of them; () for none."""
+    for name, ids in header.lists.items():
+        if (
+            name.rpartition(".")[2] in _LAYER_IDS
+            and slot.parts in (len(ids), len(ids) + 1)
+            and len(set(ids)) == len(ids)
+        ):
+            return ids
+    return ()

@@ -75,7 +75,7 @@ class TargetWeights:
     @property
     def has_embedding(self) -> bool:
         """Whether rows of its embedding can be read."""
-        return self._embedding is not None
+        return self._embedding is not None and self.family.rows
 
     @property
     def embedding_dtype(self) -> str:
