@@ -27,6 +27,8 @@ _LOOKS = frozenset(
 _ASKS = frozenset({"getattr", "hasattr"})
 _FILLS = frozenset({"append", "extend", "add", "update", "insert", "setdefault", "appendleft", "union_update"})
 _EMPTY_CALLS = frozenset({"set", "frozenset", "list", "tuple", "dict"})
+#: Attributes of one file about which it is asked whether anybody reads them: each question goes through all code.
+_MAX_ASKED = 50
 #: Bases that set nothing on the classes that have them.
 _PLAIN = frozenset({"Module", "object", "ABC"})
 
@@ -233,6 +235,7 @@ def _made(owner: cst.ClassDef, scopes: list[ModuleScope], classes: dict[str, cst
 
 def _setter(wait: Waiting, scopes: list[ModuleScope]) -> tuple[str, _Place] | None:
     """An attribute that a method of the same file writes from what it is given, and that nobody reads."""
+    asked: set[str] = set()
     for function in _all(wait.scope.tree, cst.FunctionDef):
         params = {param.name.value for param in (*function.params.params, *function.params.kwonly_params)} - {"self"}
         if function.name.value == "__init__":
@@ -243,6 +246,9 @@ def _setter(wait: Waiting, scopes: list[ModuleScope]) -> tuple[str, _Place] | No
                 continue
             given = {name.value for name in _all(assign.value, cst.Name)} & params
             name = target.attr.value
-            if given and all(use.how in ("write", "empty") for use in _uses(scopes, name)):
+            if not given or name in asked or len(asked) >= _MAX_ASKED:
+                continue
+            asked.add(name)
+            if all(use.how in ("write", "empty") for use in _uses(scopes, name)):
                 return name, _Place("write", target, function.name.value, wait.scope)
     return None
