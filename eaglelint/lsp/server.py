@@ -144,6 +144,10 @@ class Server(LanguageServer):
             return None
         return path
 
+    async def in_turn(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        """The fixes, worked out in the thread that checks: code is parsed by one thread at a time."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, self.actions, params)
+
     def actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         """The fixes of findings in a range."""
         path = self.path_of(params.text_document.uri)
@@ -210,8 +214,8 @@ def make() -> Server:
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
     )
-    def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        return server.actions(params)
+    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        return await server.in_turn(params)
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
