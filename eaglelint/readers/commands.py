@@ -40,6 +40,11 @@ class Command:
     mounts: tuple[tuple[str, str], ...] = ()
     whole: bool = True
 
+    @property
+    def identity(self) -> object:
+        """The same for two runs of one command with the same words."""
+        return self.where, tuple((word.content, word.many, word.where.start) for word in self.words)
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -47,6 +52,11 @@ class Setting:
 
     name: str
     word: Word
+
+    @property
+    def identity(self) -> object:
+        """The same for two runs of one assignment with the same value."""
+        return self.name, self.word.where, self.word.content, self.word.many
 
 
 class Text(NamedTuple):

@@ -60,10 +60,11 @@ def script_pins(
     variables: Mapping[str, Word] | None = None,
     insertions: Mapping[str, Word] | None = None,
     script: str = "",
+    folder: str = "",
 ) -> Iterator[EnginePin]:
     """The pins of a shell text; the parameters are those of `shell.read_commands`."""
     if may_install(text.text):
-        yield from command_pins(read_commands(text, variables, insertions, script), unit)
+        yield from command_pins(read_commands(text, variables, insertions, script, folder), unit)
 
 
 def command_pins(items: Iterable[Command | Setting], unit: str = "") -> Iterator[EnginePin]:

@@ -26,6 +26,7 @@ from eaglelint.readers.commands import (
 from eaglelint.readers.expansion import expand, expand_one
 from eaglelint.readers.parameters import Scope
 from eaglelint.readers.quoting import mask
+from eaglelint.readers.sourced import sourced
 from eaglelint.readers.words import Script, Variable, Word, joined, script_of, unknown
 from eaglelint.readers.wrappers import unwrap
 from eaglelint.readers.written import reads_code
@@ -58,6 +59,8 @@ class Interpreter:
         self._running: frozenset[str] = frozenset()
         self._capturing = False
         self._source = ""
+        self._sourced: dict[str, Script] = {}
+        self._muted = 0
         self._piped: Word | None = None
 
     def read(self, script: Script, scope: Scope) -> list[Command | Setting]:
@@ -66,7 +69,8 @@ class Interpreter:
         paths = self.run(script, [scope])
         for path in paths[:1]:
             for body, text in list(path.functions.values()):
-                if (body.start_byte, id(text)) not in self._called:
+                own = text.script not in self._sourced.values()
+                if own and (body.start_byte, id(text)) not in self._called:
                     self._called.add((body.start_byte, id(text)))
                     inner = path.copy()
                     inner.positional = None
@@ -245,11 +249,9 @@ class Interpreter:
                 after = self._block([body], text, after)
                 outcomes.extend([path.copy() for path in after] if left_early else ())
             outcomes.extend(after)
-        if left_early:
-            return merge([*before, *outcomes])
-        if outcomes and spans and len(outcomes) == len(before):
+        if not left_early and outcomes and spans and len(outcomes) == len(before):
             return outcomes
-        return merge([*before, *outcomes], settled(before))
+        return merge([*before, *outcomes], frozenset() if left_early else settled(before))
 
     def _simple(self, node: Any, text: Text, paths: list[Scope]) -> list[Scope]:
         for simple in simple_commands(node.start_byte, node.end_byte, text):
@@ -289,6 +291,8 @@ class Interpreter:
         if not command.words:
             return [path]
         name = command.words[0].content
+        if name in ("source", ".") and len(command.words) > 1:
+            return self._include(command, path)
         if name == "eval" or name in path.functions:
             return self._eval(command, path) if name == "eval" else self._call(name, command, path)
         if builtin(command.words, command.stdin, path):
@@ -319,6 +323,20 @@ class Interpreter:
         words = command.words[1:]
         code = script_of(joined(words, command.where)) if words else None
         return [path] if code is None else self.run(code, [path])
+
+    def _include(self, command: Command, path: Scope) -> list[Scope]:
+        """A script that is sourced: what it sets and defines; what it starts is found in the file itself."""
+        found = sourced(command.words[1], path)
+        if found is None or found[0] in self._sourced:
+            return [path]
+        outer, path.script = path.script, found[0]
+        self._sourced[found[0]] = script = Script(found[1])
+        self._muted += 1
+        paths = self.run(script, [path])
+        self._muted -= 1
+        for after in paths:
+            after.script, after.dead = outer, "" if after.dead == "return" else after.dead
+        return paths
 
     def _call(self, name: str, command: Command, path: Scope) -> list[Scope]:
         """Run the body of a function with the words of the call as its parameters; one that runs is not run again."""
@@ -380,12 +398,6 @@ class Interpreter:
                 self._add(Setting(name, value.words[0]))
 
     def _add(self, item: Command | Setting) -> None:
-        words = item.words if isinstance(item, Command) else (item.word,)
-        key = (
-            type(item).__name__,
-            item.where if isinstance(item, Command) else (item.name, item.word.where),
-            tuple((word.content, word.many, word.where.start) for word in words),
-        )
-        if key not in self._seen:
-            self._seen.add(key)
+        if not self._muted and item.identity not in self._seen:
+            self._seen.add(item.identity)
             self.items.append(item)

@@ -26,6 +26,7 @@ __all__ = [
 _MARKERS = re.compile(
     rb"sglang|vllm|trtllm|tokenspeed|\bts serve|llama-server|lmdeploy|atom\.entrypoints|rtp_llm|mlx_vlm|[Pp]ython"
     rb"|specforge|speculators|automodel|launch_train|train_eagle"
+    rb"|(?:^|[;&\n])\s*(?:source|\.) "
     rb"|\.py\b|\buv run\b|torchrun|accelerate|deepspeed|speculative|\bexport\b|ENV\b|nviron"
 )
 _PYTHON = re.compile(rb"[Pp]ython|\.py\b")
@@ -44,11 +45,13 @@ def read_launches(source: Source) -> Iterator[Fact]:
         yield from reader(source)
 
 
-def shell_facts(text: MappedText, form: str = "shell", unit: str = "", script: str = "") -> Iterator[Fact]:
+def shell_facts(
+    text: MappedText, form: str = "shell", unit: str = "", script: str = "", folder: str = ""
+) -> Iterator[Fact]:
     """The same for a shell text, wherever it stands (`subprocess.run("...", shell=True)`)."""
     from eaglelint.readers.shell import read_commands
 
-    yield from facts_from(read_commands(text, script=script), form, unit)
+    yield from facts_from(read_commands(text, script=script, folder=folder), form, unit)
 
 
 def python_code(source: Source) -> Iterator[MappedText]:
@@ -56,12 +59,12 @@ def python_code(source: Source) -> Iterator[MappedText]:
 
     See `shell.python_heredocs` for what stands in the place of shell variables.
     """
-    from eaglelint.readers.shell import python_heredocs
+    from eaglelint.readers.shell import folder_of, python_heredocs
 
     if source.kind not in _HOLDERS or not _PYTHON.search(source.data):
         return
     if source.kind in ("shell", "makefile"):
-        yield from python_heredocs(source.text, source.path)
+        yield from python_heredocs(source.text, source.path, folder_of(source))
     elif source.kind in ("notebook", "markdown"):
         from eaglelint.readers.passages import passages_of
         from eaglelint.readers.shell import python_of
@@ -86,7 +89,9 @@ def python_code(source: Source) -> Iterator[MappedText]:
 def _reader(source: Source) -> Callable[[Source], Iterator[Fact]] | None:
     """The reader for a kind of file; each is loaded when there is a file for it."""
     if source.kind == "shell":
-        return lambda source: shell_facts(source.text, script=source.path)
+        from eaglelint.readers.shell import folder_of
+
+        return lambda source: shell_facts(source.text, script=source.path, folder=folder_of(source))
     if source.kind == "dockerfile":
         from eaglelint.readers.images import image_facts
 

@@ -20,7 +20,8 @@ _TOKEN = re.compile(r"\s*(?:(\d+)|\$?\{?([A-Za-z_]\w*)\}?|(//|[-+*/%()]))")
 class Scope:
     """What a script knows at one point of its run.
 
-    `positional` are the parameters (None: not known), `script` the path of the script's file, "" when it is not a file.
+    `positional` are the parameters (None: not known), `script` the path of the script's file, "" when it is not a file,
+    and `folder` the folder on disk that it is relative to, "" when the files beside it are not to be looked at.
     `substitute` gives the output of a command. `dead` is "exit" or "return" on a path that has ended there,
     `local_names` the variables of the function that is being run.
     """
@@ -31,6 +32,7 @@ class Scope:
     exported: set[str] = field(default_factory=set)
     substitute: Callable[[Script, Scope, Location], Word] | None = None
     script: str = ""
+    folder: str = ""
     dead: str = ""
     export_all: bool = False
     local_names: set[str] | None = None
@@ -48,7 +50,7 @@ class Scope:
     def child(self, positional: tuple[Word, ...] | None) -> Scope:
         """What a script sees that this one starts: only what is exported."""
         seen = {name: value for name, value in self.variables.items() if name in self.exported}
-        return Scope(seen, positional, {}, set(self.exported), self.substitute, self.script)
+        return Scope(seen, positional, {}, set(self.exported), self.substitute, self.script, self.folder)
 
     def environment(self) -> tuple[tuple[str, Word], ...]:
         """The exported variables that this file sets, by name."""

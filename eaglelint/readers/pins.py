@@ -16,6 +16,7 @@ from eaglelint.readers.packages import may_name_a_package
 from eaglelint.readers.python_manifests import python_pins
 from eaglelint.readers.releases import image_pin
 from eaglelint.readers.requirement_files import requirement_file_pins, setup_cfg_pins
+from eaglelint.readers.shell import folder_of
 from eaglelint.readers.words import Word
 
 
@@ -61,7 +62,7 @@ def _json_pins(source: Source) -> Iterator[EnginePin]:
 
 
 def _shell_pins(source: Source) -> Iterator[EnginePin]:
-    return script_pins(source.text, script=source.path)
+    return script_pins(source.text, script=source.path, folder=folder_of(source))
 
 
 def _makefile_pins(source: Source) -> Iterator[EnginePin]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from eaglelint.location import Location, MappedText
+from eaglelint.project import Source
 from eaglelint.readers.commands import Command, Setting
 from eaglelint.readers.interpreter import Interpreter
 from eaglelint.readers.parameters import Scope
@@ -28,28 +29,36 @@ def read_commands(
     variables: Mapping[str, Word] | None = None,
     insertions: Mapping[str, Word] | None = None,
     script: str = "",
+    folder: str = "",
 ) -> list[Command | Setting]:
     """The commands that a shell text runs and the environment variables that it sets, in order.
 
     Commands that start and set nothing (`builtins.SILENT`, `builtins.PRINTERS`) are left out.
     `variables` are set and exported before it starts. `insertions` maps single characters of the text to words that an
-    outer language puts there. `script` is the path of the file when the text is a script of its own, which `$0` names.
+    outer language puts there. `script` is the path of the file when the text is a script of its own, which `$0` names;
+    `folder` is the one on disk that it is relative to, when files that it sources are to be read (`folder_of`).
     Text that can not be parsed is passed over; commands around it are read.
     """
     if not variables and not insertions:
-        return list(_read_alone(text, script))
+        return list(_read_alone(text, script, folder))
     return Interpreter().read(Script(without_returns(text), insertions or {}), _scope(variables, script))
 
 
 @lru_cache(maxsize=16)
-def _read_alone(text: MappedText, script: str) -> tuple[Command | Setting, ...]:
+def _read_alone(text: MappedText, script: str, folder: str) -> tuple[Command | Setting, ...]:
     """A script is read for several questions, one after the other; the last few are kept."""
-    return tuple(Interpreter().read(Script(without_returns(text)), _scope(None, script)))
+    return tuple(Interpreter().read(Script(without_returns(text)), _scope(None, script, folder)))
 
 
-def _scope(variables: Mapping[str, Word] | None, script: str = "") -> Scope:
+def folder_of(source: Source) -> str:
+    """The folder on disk that the path of a file is relative to, "" for one that is not on disk."""
+    file = source.file.as_posix()
+    return (file[: -len(source.path)] or ".") if source.content is None and file.endswith(source.path) else ""
+
+
+def _scope(variables: Mapping[str, Word] | None, script: str = "", folder: str = "") -> Scope:
     """A scope in which variables are set and exported."""
-    scope = Scope(script=script)
+    scope = Scope(script=script, folder=folder)
     for name, word in (variables or {}).items():
         scope.variables[name] = Variable((word,))
         scope.exported.add(name)
@@ -71,14 +80,14 @@ def without_returns(text: MappedText) -> MappedText:
     return text.pick("".join(text.text[i] for i in kept), [*kept, len(text.text)])
 
 
-def python_heredocs(text: MappedText, script: str = "") -> list[MappedText]:
+def python_heredocs(text: MappedText, script: str = "", folder: str = "") -> list[MappedText]:
     """The Python code that a shell text holds.
 
     It is what `python - <<EOF` and `cat <<EOF | python` read, what `python -c` runs and what `cat > x.py <<EOF` writes.
     In a here-document with an unquoted delimiter, known variables are replaced by their values; an unknown one stays
     as `$NAME` in a string and becomes the bare name elsewhere, which Python code does not define either.
     """
-    return list(python_of(read_commands(text, script=script)))
+    return list(python_of(read_commands(text, script=script, folder=folder)))
 
 
 def python_of(items: list[Command | Setting]) -> Iterator[MappedText]:

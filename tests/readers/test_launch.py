@@ -404,3 +404,57 @@ def test_files_of_other_kinds_start_nothing() -> None:
     assert not facts("vllm serve t", "notes.md", "markdown")
     assert not facts("vllm serve t", "x.py", "python")
     assert not facts("vllm serve t", "notes.txt", "text")
+
+
+class TestSourcedFiles:
+    def read(self, folder: Path, files: dict[str, str], name: str = "scripts/run.sh") -> list[Launch]:
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+        source = Source(name, "shell", folder / name)
+        return [fact for fact in read_launches(source) if isinstance(fact, Launch)]
+
+    @pytest.mark.parametrize(
+        ("line", "path"),
+        [
+            ("source common.sh", "scripts/common.sh"),
+            ('. "$(dirname "$0")/common.sh"', "scripts/common.sh"),
+            ('D=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd); source "$D/../lib/x.sh"', "lib/x.sh"),
+            ("cd lib && . ./x.sh", "lib/x.sh"),
+            ("set -a; source .env; set +a", ".env"),
+        ],
+    )
+    def test_what_a_sourced_file_sets_is_known(self, tmp_path: Path, line: str, path: str) -> None:
+        script = f'{line}\nvllm serve t --port $P "${{A[@]}}"\n'
+        (found,) = self.read(tmp_path, {path: "P=1\nA=(--dtype bf16)\nreturn\n", "scripts/run.sh": script})
+        assert (value(found, "port"), value(found, "dtype")) == ("1", "bf16")
+        dtype = found.get("dtype")
+        assert dtype is not None
+        assert (dtype.where.path, dtype.where.line) == (path, 2)
+
+    def test_functions_of_a_sourced_file_run_where_they_are_called(self, tmp_path: Path) -> None:
+        library = "serve() { vllm serve \"$1\"; }\nunused() { vllm serve u; }\nvllm serve own\n"
+        (found,) = self.read(tmp_path, {"scripts/lib.sh": library, "scripts/run.sh": "source lib.sh\nserve t\n"})
+        assert (of(found.target), found.where.path) == ("t", "scripts/lib.sh")
+
+    @pytest.mark.parametrize(
+        "line", ["source /etc/x.sh", 'source "$1"', "source ${F:-x.sh}", "source ../../x.sh", "source no.sh"]
+    )
+    def test_what_is_not_looked_at(self, tmp_path: Path, line: str) -> None:
+        (tmp_path / "x.sh").write_text("P=1\n")
+        script = f"{line}\nvllm serve t --port $P\n"
+        (found,) = self.read(tmp_path / "a", {"scripts/run.sh": script, "scripts/x.sh": "P=1"})
+        assert value(found, "port") is None
+
+    def test_files_that_source_each_other_and_links(self, tmp_path: Path) -> None:
+        script = "source a.sh\nvllm serve t --port $P\n"
+        (found,) = self.read(tmp_path, {"scripts/run.sh": script, "scripts/a.sh": "source run.sh\nsource a.sh\nP=1\n"})
+        assert value(found, "port") == "1"
+        (tmp_path / "scripts/a.sh").unlink()
+        (tmp_path / "scripts/a.sh").symlink_to(tmp_path / "elsewhere.sh")
+        (tmp_path / "elsewhere.sh").write_text("P=1\n")
+        (found,) = self.read(tmp_path, {"scripts/run.sh": "source a.sh\nvllm serve t --port $P\n# again\n"})
+        assert value(found, "port") is None
+
+    def test_a_text_that_is_not_on_disk_sources_nothing(self) -> None:
+        assert value(launch("source common.sh\nvllm serve t --port $P"), "port") is None
