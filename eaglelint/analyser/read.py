@@ -83,7 +83,7 @@ def _heredocs(source: Source) -> Iterator[list[MappedText]]:
     try:
         for text in python_code(source):
             yield [text]
-    except (UnreadableSource, DocumentError):
+    except (UnreadableSource, DocumentError, RecursionError):
         return  # the readers of such files say so
 
 

@@ -22,11 +22,15 @@ class Planned(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a pass changes: the fixes, the new bytes by path, and the findings that are refused, with the reason."""
+    """What a pass changes: the fixes, the new bytes by path, and the findings that are refused, with the reason.
+
+    `originals` are the bytes that the new ones were made from. The file may have changed since.
+    """
 
     fixes: tuple[Planned, ...]
     files: Mapping[str, bytes]
     refused: tuple[tuple[Finding, str], ...]
+    originals: Mapping[str, bytes]
 
     def place_after(self, where: Location) -> tuple[str, int]:
         """Where a place of before stands after this plan, by its start."""
@@ -59,6 +63,7 @@ def plan(findings: Iterable[Finding], sources: Mapping[str, Source], *, unsafe: 
     refused: list[tuple[Finding, str]] = []
     chosen: dict[str, tuple[Edit, ...]] = {}
     files: dict[str, bytes] = {}
+    originals: dict[str, bytes] = {}
     for finding in findings:
         if not fixable(finding, unsafe):
             continue
@@ -76,8 +81,9 @@ def plan(findings: Iterable[Finding], sources: Mapping[str, Source], *, unsafe: 
             continue
         fixes.append(Planned(finding, edits))
         chosen.update(changed)
-        files.update(contents)
-    return Plan(tuple(fixes), files, tuple(refused))
+        files.update({path: new for path, (_, new) in contents.items()})
+        originals.update({path: old for path, (old, _) in contents.items()})
+    return Plan(tuple(fixes), files, tuple(refused), originals)
 
 
 def _with(chosen: Mapping[str, tuple[Edit, ...]], edits: Iterable[Edit]) -> dict[str, tuple[Edit, ...]]:
@@ -88,8 +94,8 @@ def _with(chosen: Mapping[str, tuple[Edit, ...]], edits: Iterable[Edit]) -> dict
     return {path: merged(parts) for path, parts in together.items()}
 
 
-def _bytes(sources: Mapping[str, Source], path: str, edits: tuple[Edit, ...]) -> bytes:
-    """The bytes of a file after its edits, when they change nothing else; raises Refused."""
+def _bytes(sources: Mapping[str, Source], path: str, edits: tuple[Edit, ...]) -> tuple[bytes, bytes]:
+    """The bytes of a file before and after its edits, when they change nothing else; raises Refused."""
     source = sources.get(path)
     if source is None:
         raise Refused(f"{path} is not among the files that were read")
@@ -99,4 +105,4 @@ def _bytes(sources: Mapping[str, Source], path: str, edits: tuple[Edit, ...]) ->
         raise Refused(error.reason) from None
     new = applied(text, edits)
     guard(source, new, edits)
-    return encoded(source, new)
+    return encoded(source, text), encoded(source, new)

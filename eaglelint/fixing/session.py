@@ -86,7 +86,7 @@ def fix(paths: Sequence[str], settings: Settings, *, unsafe: bool = False) -> Fi
         if not kept.fixes:
             continue
         for path in kept.files:
-            done.originals.setdefault(path, result.sources[path].data)
+            done.originals.setdefault(path, kept.originals[path])
         files.update(kept.files)
         done.fixed += [item.finding for item in kept.fixes]
         result = after
@@ -111,7 +111,7 @@ def _proven(
         good = [one.fixes[0].finding for one in alone if tried(one) is not None]
         step = plan(good, before.sources, unsafe=unsafe)
         after = tried(step) if good else None
-    return (step, after) if after is not None else (Plan((), {}, ()), before)
+    return (step, after) if after is not None else (Plan((), {}, (), {}), before)
 
 
 def _is_gone(item: Planned, step: Plan, after: Result) -> bool:

@@ -18,6 +18,8 @@ _ESCAPE = re.compile(r"#[ \t]*escape[ \t]*=[ \t]*`", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"#[ \t]*\w+[ \t]*=")
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|$)")
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)(?:\s+|$)(?:--[a-z][a-z-]*(?:=(?:\"[^\"]*\"|\S*))?(?:\s+|$))*")
+#: Characters that variables may add to a text: `ENV A=$A$A` doubles it.
+_LONGEST = 20_000
 _HEREDOC = re.compile(r"(?<!<)<<(-?)([\"']?)([A-Za-z_]\w*)\2")
 _STAGE = re.compile(r"(\S+)(?:\s+as\s+(\S+))?", re.IGNORECASE)
 _VARIABLE = re.compile(r"\\\$|\$(?:(\w+)|\{(\w+)(?:(:?[-+])((?:[^{}]|\{[^}]*\})*))?\})")
@@ -142,6 +144,8 @@ def substitute(text: MappedText, variables: Mapping[str, Value]) -> Value:
             assumed.append(f"default of ${name}")
         else:
             pieces.append(HOLE)
+    if sum(map(len, pieces)) > len(text) + _LONGEST:
+        return Value(HOLE, where, known=False)
     content = "".join([*pieces, text.text[place:]])
     return Value(content, where, HOLE not in content, ", ".join(dict.fromkeys(assumed)), defined)
 

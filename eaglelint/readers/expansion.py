@@ -17,9 +17,9 @@ from eaglelint.readers.quoting import end_of_brace, end_of_parenthesis, stretche
 from eaglelint.readers.words import HOLE, Part, Script, Word, joined, unknown
 
 #: What values may grow to by being put into others, `A=$A$A`: characters of a word, places in it, words of an array.
-_LONGEST = 100_000
+_LONGEST = 20_000
 _MOST_PARTS = 5_000
-_MOST_WORDS = 20_000
+_MOST_WORDS = 2_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
 #: Characters that mean nothing to the shell, and those that mean nothing in double quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=@%+-]+")
