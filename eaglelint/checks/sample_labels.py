@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from eaglelint.boundary import State, describe
 from eaglelint.checks.registry import project_check
+from eaglelint.checks.sample_captures import captured
+from eaglelint.checks.sample_layouts import other_norm
 from eaglelint.checks.sample_names import Said, called, disagree, said_of, shown
 from eaglelint.checks.wording import unique
-from eaglelint.facts import Facts, Step
+from eaglelint.facts import Facts, Label, Step
 from eaglelint.findings import Finding, Fix
 from eaglelint.fingerprints.matching import same
 from eaglelint.fingerprints.records import MeasuredSlot, Sample, SampleTarget
@@ -84,6 +86,7 @@ def contradictions(facts: Facts) -> list[Contradiction]:
         for slot, names in zip(sample.slots, said, strict=True):
             one = _by_name(sample, slot, names, target)
             one = _told(one, facts, target.depth) if one is not None else _by_code(sample, slot, facts, target)
+            one = one or _by_layout(sample, slot, facts) or _by_capture(sample, slot, facts, target.depth)
             if one is not None:
                 found.append(one)
     known = {(one.sample.path, one.slot.shown) for one in found}
@@ -180,8 +183,8 @@ def _by_code(sample: Sample, slot: MeasuredSlot, facts: Facts, target: SampleTar
     """Data flow ties the name of a slot to a state that its values are not."""
     places = {one.where: one.name for one in slot.names}
     for label in facts.labels:
-        name = places.get(label.where)
-        if name is None or label.confidence == "possible":
+        name = places.get(label.where) or (label.name if label.kind == "key" and label.name == slot.key else None)
+        if name is None or label.confidence == "possible" or _ambiguous(label, facts):
             continue
         states = {states[0] for depth, states in label.states if len(states) == 1 and depth in (0, target.depth)}
         states = states or {states[0] for _, states in label.states if len(states) == 1}
@@ -202,6 +205,13 @@ def _by_code(sample: Sample, slot: MeasuredSlot, facts: Facts, target: SampleTar
     return None
 
 
+def _ambiguous(label: Label, facts: Facts) -> bool:
+    """Whether the project stores other states under the same key elsewhere."""
+    return label.kind == "key" and any(
+        other.kind == "key" and other.name == label.name and other.states != label.states for other in facts.labels
+    )
+
+
 def _against(slot: MeasuredSlot, state: State, depth: int) -> tuple[str, str] | None:
     """What the values are, where they can not be a state; None where they may be it."""
     if state.part != "stream":
@@ -219,6 +229,34 @@ def _against(slot: MeasuredSlot, state: State, depth: int) -> tuple[str, str] | 
 
 def _state(state: State, depth: int) -> str:
     return describe(state.boundary, depth or None) + (" after the final norm" if state.normed else "")
+
+
+def _by_layout(sample: Sample, slot: MeasuredSlot, facts: Facts) -> Contradiction | None:
+    """The trainer that the project runs keeps its last state before or after the norm, and this one is the other."""
+    differs = other_norm(facts, sample, slot)
+    if not differs:
+        return None
+    better = "store the last state as the trainer reads it"
+    return Contradiction("EGL802", sample, slot, slot.shown, f"{shown(slot)}: {differs}", better=better)
+
+
+def _by_capture(sample: Sample, slot: MeasuredSlot, facts: Facts, depth: int) -> Contradiction | None:
+    """The capture code of the project puts another state into this slot."""
+    known = captured(facts, slot, depth)
+    differs = _against(slot, known[0], depth) if known is not None else None
+    if known is None or differs is None:
+        return None
+    state, where = known
+    rule, words = differs
+    return Contradiction(
+        rule=rule,
+        sample=sample,
+        slot=slot,
+        name=slot.shown,
+        what=f"the capture code ({where}) puts {_state(state, depth)} into {shown(slot)}, but by value it {words}",
+        related=(Step(where, "captured here"),),
+        better="capture the data again with this code, or find the code that wrote it",
+    )
 
 
 # ---- between files ------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from eaglelint.checks.registry import project_check
 from eaglelint.checks.sample_labels import contradicted
+from eaglelint.checks.sample_layouts import other_widths
 from eaglelint.checks.sample_names import Said, disagree, is_one_state, said_of, shown
 from eaglelint.checks.wording import listed
 from eaglelint.facts import DrafterConfig, Facts, Step
@@ -171,10 +172,8 @@ def sample_shape(facts: Facts) -> Iterator[Finding]:
     target = _target(facts)
     where = f"the target ({target.path})" if target.path else "the target"
     for sample in facts.samples:
-        said = [
-            *_widths(sample, target, where), *_lacking(sample, facts.samples),
-            *_numbers(sample, facts.drafters), *_ids(sample, target, where),
-        ]  # fmt: skip
+        said = list(_widths(sample, target, where)) or list(other_widths(facts, sample, target.hidden))
+        said += [*_lacking(sample, facts.samples), *_numbers(sample, facts.drafters), *_ids(sample, target, where)]
         if said:
             place = target.config
             related = (Step(place, f"the target is {target.hidden} wide"),) if place is not None else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -323,3 +324,65 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path_factory: pytest.Temp
     Path(SAMPLE).rename(outside)
     Path(SAMPLE).symlink_to(outside)
     assert project.findings() == []
+
+
+def test_layers_by_number_in_a_dict_are_names():
+    project = Project()
+    project.sample(**{"layers.2": project.embedding, "layers.5": project.stream(6), "layers.9": project.stream(9)})
+    assert project.findings() == [("EGL801", SAMPLE, 1)]
+    assert "layers_2" in project.messages[0]
+
+
+def test_positions_in_a_list_are_no_names():
+    project = Project()
+    project.sample(**{"layers.0": project.stream(2), "layers.1": project.embedding, "layers.2": project.stream(9)})
+    assert project.findings() == []
+
+
+def test_all_states_twice_as_wide_as_the_target():
+    project = Project()
+    wide = [a + b for a, b in zip(project.stream(3), project.stream(9), strict=True)]
+    other = [a + b for a, b in zip(project.stream(4), project.stream(8), strict=True)]
+    project.sample(**{"hidden_states.0": wide, "hidden_states.1": other})
+    assert project.findings() == [("EGL805", SAMPLE, 1)]
+
+
+TRAIN = """\
+torchrun scripts/train_eagle3.py --target-model-path target --draft-model-config draft.json \\
+  --train-data-path cache --train-hidden-states-path data --output-dir out
+"""
+
+
+@pytest.mark.parametrize(
+    ("states_beside", "normed", "rules"), [(3, True, []), (2, True, ["EGL805"]), (3, False, ["EGL802"])]
+)
+def test_what_the_trainer_of_the_project_stores(states_beside: int, normed: bool, rules: list[str]):
+    """SpecForge keeps three states side by side, and the last one after the final norm."""
+    project = Project()
+    Path("train.sh").write_text(TRAIN)
+    several = [project.stream(boundary) for boundary in (3, 6, 9)][:states_beside]
+    beside = [[value for row in rows for value in row] for rows in zip(*several, strict=True)]
+    project.sample(aux_hidden_state=beside, hidden_state=project.normed if normed else project.stream(12))
+    assert [rule for rule, _, _ in project.findings()] == rules
+
+
+def test_the_order_of_the_capture_is_held_against_the_slots():
+    """The example captures boundaries 3, 31 and 59; this sample begins with the embedding."""
+    root = Path(__file__).parents[2]
+    shutil.copytree(root / "examples" / "kimi-k25-wiring" / "tools", "tools")
+    project = Project()
+    project.sample(
+        **{
+            "states.0": project.embedding,
+            "states.1": project.stream(5),
+            "states.2": project.stream(9),
+            "states.3": project.normed,
+        }
+    )
+    Path("target/config.json").write_text(
+        '{"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"], "hidden_size": 48, "vocab_size": 64,'
+        ' "num_hidden_layers": 61}'
+    )
+    found = [one for one in project.findings() if one[0] == "EGL801"]
+    assert found == [("EGL801", SAMPLE, 1)]
+    assert any("tools/patch_sglang.py:33" in message for message in project.messages)

@@ -1,7 +1,7 @@
-"""What the example of a wrongly wired drafter leaves on disk: one dump of the server, one sample, weights of the target.
+"""What the example of a wrongly wired drafter leaves on disk: a dump of the server, a sample, weights of the target.
 
-The sizes are those of Kimi K2.5, the numbers are made up. The target's weights are a hole but for the rows that a prompt
-of six tokens needs, so that two gigabytes take up a hundred kilobytes.
+The sizes are those of Kimi K2.5, the numbers are made up. The target's weights are a hole but for the rows that a
+prompt of six tokens needs, so that two gigabytes take up a hundred kilobytes.
 """
 
 from __future__ import annotations
