@@ -136,7 +136,9 @@ class Watch:
         self.outcomes: Counter[str] = Counter()
         sys.addaudithook(self._hook)
 
-    def _hook(self, event: str, arguments: object) -> None:
+    def _hook(self, event: str, arguments: tuple[object, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], int):
+            return  # a descriptor that is open gets its buffer; opening it was an event of its own
         if self.reading and event.startswith(FORBIDDEN):
             self.events[f"{event} {arguments}"[:120]] += 1
 

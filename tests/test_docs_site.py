@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 #: Pages whose commands have a test of their own.
-OWN_TEST = {"output.md"}
+OWN_TEST = {"output.md", "fingerprint.md"}
 
 
 def _site() -> Any:
