@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from eaglelint.fingerprints.records import MeasuredSlot, Sample, SampleTarget
 from eaglelint.fingerprints.sparkline import sparkline
 from eaglelint.fingerprints.words import remarks, span
+from eaglelint.report.excerpt import visible
 from eaglelint.tracing.markup import element, tag
 from eaglelint.tracing.markup import text as escaped
 
@@ -19,12 +20,12 @@ def text(samples: Sequence[Sample], target: SampleTarget | None) -> str:
     """The samples as lines of text, "" without any."""
     lines = []
     for sample in samples:
-        lines += ["", f"{sample.path}: its states by value, with the root mean square of each token"]
-        names = max((len(slot.shown) for slot in sample.slots), default=0)
+        lines += ["", f"{visible(sample.path)}: its states by value, with the root mean square of each token"]
+        names = max((len(visible(slot.shown)) for slot in sample.slots), default=0)
         for slot in sample.slots:
             said = "; ".join(_said(slot, target))
             drawn = sparkline(slot.sizes)
-            lines.append(f"  {slot.shown:{names}}  {drawn:16}  {span(slot.sizes):18}  {said}".rstrip())
+            lines.append(f"  {visible(slot.shown):{names}}  {drawn:16}  {span(slot.sizes):18}  {said}".rstrip())
         lines += [f"  {sample.broken}"] if sample.broken else []
     return "\n".join(lines[1:]) + "\n" if lines else ""
 
