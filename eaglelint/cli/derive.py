@@ -23,22 +23,23 @@ def command(path: str, format_: str, target_file: str) -> None:
     imported or executed: the models are run abstractly, and what can not be told is said, with the reason.
     """
     from eaglelint.derive import derive
+    from eaglelint.report.excerpt import at_line_start, visible
 
     found = derive(path, target_file)
     if format_ == "json":
-        import json
+        from eaglelint.report.encoding import as_json
 
-        click.echo(json.dumps([record(item) for item in found], indent=2))
+        click.echo(as_json([record(item) for item in found], 0), nl=False)
         return
     if not found:
         click.echo("no target file has a setter for auxiliary layers" + (f" ({target_file})" if target_file else ""))
     file = ""
     for item in found:
         if item.file != file:
-            click.echo(("\n" if file else "") + click.style(item.file, bold=True))
+            click.echo(("\n" if file else "") + click.style(at_line_start(visible(item.file)), bold=True))
             file = item.file
         for line in lines(item):
-            click.echo(line)
+            click.echo(visible(line))
 
 
 def lines(item: Derived) -> list[str]:

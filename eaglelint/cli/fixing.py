@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
 from eaglelint import catalog
-from eaglelint.report.excerpt import visible
+from eaglelint.report.excerpt import at_line_start, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +26,7 @@ def run(ctx: click.Context, paths: Sequence[str], settings: Settings, *, unsafe:
 
     fixed = fix(paths, settings, unsafe=unsafe)
     if diff:
-        click.echo(fixed.diff(), nl=False)
+        click.echo(_for_people(fixed.diff()), nl=False)
         tell(fixed, written=False)
         ctx.exit(2 if fixed.result.tracebacks else int(bool(fixed.files)))
     problems = fixed.write()
@@ -34,6 +36,13 @@ def run(ctx: click.Context, paths: Sequence[str], settings: Settings, *, unsafe:
     if problems:
         ctx.exit(2)
     return fixed.result
+
+
+def _for_people(diff: str) -> str:
+    """A diff as it may be shown on a terminal or in a workflow's log; elsewhere it stays one that `git apply` takes."""
+    if not sys.stdout.isatty() and not os.environ.get("GITHUB_ACTIONS"):
+        return diff
+    return "".join(f"{at_line_start(visible(line.removesuffix(chr(13))))}\n" for line in diff.split("\n")[:-1])
 
 
 def tell(fixed: Fixed, *, written: bool) -> None:

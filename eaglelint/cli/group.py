@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -15,6 +18,18 @@ COMMANDS = (
     *("check", "trace", "inspect", "fingerprint", "convert", "engines", "drafters", "matrix", "explain", "rules"),
     *("derive", "init", "config", "schema", "completion", "lsp"),
 )
+
+
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    """Arguments stand in click's messages as they were given: names of files, which may hold control characters."""
+    try:
+        yield
+    except click.ClickException as error:
+        from eaglelint.report.excerpt import visible
+
+        error.message = visible(error.message)  # type: ignore[misc,unused-ignore]
+        raise
 
 
 class LazyGroup(click.Group):
@@ -46,12 +61,18 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"no such command {name!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        """The context of a call; what click has to say about it is visible characters."""
+        with _visible_errors():
+            return super().make_context(*arguments, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; what is wrong with the call ends with status 2 and its message."""
         from eaglelint.errors import UsageError
 
         try:
-            return super().invoke(ctx)
+            with _visible_errors():
+                return super().invoke(ctx)
         except UsageError as error:
             from eaglelint.report.excerpt import visible
 

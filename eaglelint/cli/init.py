@@ -26,10 +26,12 @@ def command(ctx: click.Context, folder: str, yes: bool, dry_run: bool) -> None:
     """
     from eaglelint.errors import UsageError
     from eaglelint.fixing.writing import write
+    from eaglelint.report.excerpt import visible
     from eaglelint.starting.proposal import proposals
 
     pipelines = _look(folder)
-    click.echo(_found(pipelines))
+    for line in _found(pipelines):
+        click.echo(visible(line))
     for proposal in proposals(Path(folder), pipelines):
         click.echo()
         if proposal.reason:
@@ -38,7 +40,7 @@ def command(ctx: click.Context, folder: str, yes: bool, dry_run: bool) -> None:
             continue
         click.secho(f"{proposal.path}{' (at its end)' if proposal.added else ''}:", bold=True)
         for line in (proposal.added or proposal.text).splitlines():
-            click.echo(f"  {line}".rstrip())
+            click.echo(f"  {visible(line)}".rstrip())
         if dry_run or not (yes or click.confirm(f"Write {proposal.path}?", default=True)):
             continue
         file = Path(folder, proposal.path)
@@ -63,7 +65,7 @@ def _look(folder: str) -> Sequence[Pipeline]:
     return link(facts, settings)
 
 
-def _found(pipelines: Sequence[Pipeline]) -> str:
+def _found(pipelines: Sequence[Pipeline]) -> list[str]:
     """What is in the project, in a line each."""
     from eaglelint.linking.records import title
 
@@ -78,4 +80,4 @@ def _found(pipelines: Sequence[Pipeline]) -> str:
         trained = "its capture was found" if pipeline.training is not None else "how it was trained is not known"
         served = f"served by {', '.join(engines)}" if engines else "no server was found"
         lines.append(f"drafter {pipeline.name or '(of no name)'}: {trained}, {served}")
-    return "\n".join(lines) or "no drafter was found: a configuration can name it"
+    return lines or ["no drafter was found: a configuration can name it"]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from typing import Any
 
 from eaglelint.fingerprints.looking import Fingerprint
+from eaglelint.report.encoding import as_json
 
 
 def render(found: Fingerprint, *, plain: bool = False) -> str:
     """The records as they are, keys in their order; numbers that are not finite are text, as JSON has none."""
-    value = {"version": 1, **_plain(asdict(found))}
-    return json.dumps(value, indent=2, ensure_ascii=plain, allow_nan=False) + "\n"
+    return as_json({"version": 1, **_plain(asdict(found))}, 0)
 
 
 def _plain(value: Any) -> Any:

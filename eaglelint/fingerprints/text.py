@@ -8,6 +8,7 @@ from eaglelint.fingerprints.comparing import Compared, Match
 from eaglelint.fingerprints.looking import FileLook, Fingerprint, SlotLook, TargetLook
 from eaglelint.fingerprints.sparkline import sparkline
 from eaglelint.fingerprints.words import number, remarks, span
+from eaglelint.report.excerpt import at_line_start, visible
 
 _TITLES = ("tensor", "shape", "dtype", "rms by token", "", "first values", "")
 
@@ -21,7 +22,8 @@ def render(found: Fingerprint, *, plain: bool = False) -> str:
         lines += [*_file(file, plain), ""]
     if found.compared is not None:
         lines += _compared(found.compared)
-    return "\n".join(lines).rstrip("\n") + "\n"
+    shown = [at_line_start(visible(line)) for line in lines]
+    return "\n".join(shown).rstrip("\n") + "\n"
 
 
 def _target(target: TargetLook) -> Iterator[str]:
@@ -53,7 +55,8 @@ def _cells(tensor: SlotLook, plain: bool) -> tuple[str, ...]:
     first = " ".join(number(value) for value in tensor.first)
     said = [*([tensor.problem] if tensor.problem else []), *remarks(tensor.scan, tensor.embedding, tensor.norm)]
     return (
-        tensor.key, str(list(tensor.shape)), tensor.dtype, sparkline(tensor.rms, plain=plain), span(tensor.rms), first,
+        visible(tensor.key), str(list(tensor.shape)), tensor.dtype,
+        sparkline(tensor.rms, plain=plain), span(tensor.rms), first,
         "; ".join(said),
     )  # fmt: skip
 

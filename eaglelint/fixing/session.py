@@ -43,7 +43,7 @@ class Fixed:
         for path, data in sorted(self.files.items()):
             old = self.originals[path].decode("utf-8", "replace").splitlines(keepends=True)
             new = data.decode("utf-8", "replace").splitlines(keepends=True)
-            for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"):
+            for line in difflib.unified_diff(old, new, _quoted(f"a/{path}"), _quoted(f"b/{path}")):
                 yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
     def write(self) -> list[str]:
@@ -62,6 +62,17 @@ class Fixed:
             except OSError as error:
                 problems.append(f"can not write {path}: {(error.strerror or str(error)).lower()}")
         return problems
+
+
+def _quoted(path: str) -> str:
+    """A path as git writes it into a diff: in quotes with escapes when a character would break the line."""
+    if path.isprintable() and not set('"\\') & set(path):
+        return path
+    return '"' + "".join(c if c.isprintable() and c not in '"\\' else _octal(c) for c in path) + '"'
+
+
+def _octal(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 def fix(paths: Sequence[str], settings: Settings, *, unsafe: bool = False) -> Fixed:

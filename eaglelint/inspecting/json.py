@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 from eaglelint.inspecting.records import Inspection
+from eaglelint.report.encoding import as_json
 
 
 def render(inspection: Inspection) -> str:
     """The records as they are, keys in their order."""
-    return json.dumps({"version": 1, **asdict(inspection)}, indent=2, ensure_ascii=False) + "\n"
+    return as_json({"version": 1, **asdict(inspection)}, 0)

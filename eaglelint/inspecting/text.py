@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from eaglelint.boundary import show, show_ids
 from eaglelint.inspecting.records import Head, Inspection, Map, Problem, View, WeightFile
+from eaglelint.report.excerpt import at_line_start, visible
 
 _WIDTH = 12
 _METHODS = {"eagle3": "EAGLE-3", "eagle": "EAGLE-1", "dflash": "DFlash", "dspark": "DSpark", "mtp": "MTP"}
@@ -17,7 +18,7 @@ def render(inspection: Inspection) -> str:
     lines = [inspection.head.path, *_head(inspection.head)]
     for view in inspection.views:
         lines += ["", " ".join(part for part in (view.engine, view.release) if part) + _runner(view), *_view(view)]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{at_line_start(visible(line))}\n" for line in lines)
 
 
 def _line(name: str, text: str) -> str:

@@ -13,6 +13,7 @@ from eaglelint.location import MappedText
 from eaglelint.opening import read_regular
 from eaglelint.pipeline import Pipeline
 from eaglelint.readers.documents import read_yaml
+from eaglelint.report.excerpt import visible
 
 #: The largest file of a project that is added to or looked into, in bytes.
 _LARGEST = 8 << 20
@@ -93,7 +94,8 @@ def _configuration(folder: Path, pipelines: Sequence[Pipeline]) -> Proposal:
         ]
         for pipeline in (p for p in heads if p.training is None):
             lines += [
-                "# [[pipeline]]", f'# drafter = "{pipeline.name or "."}"', '# capture = ["path/of/the/dump.py"]',
+                "# [[pipeline]]",
+                f'# drafter = "{visible(pipeline.name) or "."}"', '# capture = ["path/of/the/dump.py"]',
                 '# training = ["path/of/the/trainer.py"]',
             ]  # fmt: skip
     lines += ["", "# Accepted findings, in a file without comments such as JSON.", "# [[exceptions]]"]

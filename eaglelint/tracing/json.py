@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from eaglelint import __version__
 from eaglelint.facts import Step
 from eaglelint.location import Location
+from eaglelint.report.encoding import as_json
 from eaglelint.tracing.records import Boundary, Drawing, Fed, Kept, Name, Note, Panel, Row
 
 _VERSION = 1
@@ -16,7 +16,7 @@ _VERSION = 1
 
 def render(drawings: Sequence[Drawing]) -> str:
     """The drawings as JSON (ASCII only, so that any consumer reads it)."""
-    return json.dumps(report(drawings), indent=2) + "\n"
+    return as_json(report(drawings), 0)
 
 
 def report(drawings: Sequence[Drawing]) -> dict[str, Any]:

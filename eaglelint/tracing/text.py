@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eaglelint.report.excerpt import display_width, one_line, visible
+from eaglelint.report.excerpt import at_line_start, display_width, one_line, visible
 from eaglelint.report.summary import plural
 from eaglelint.tracing.cells import hanging, padded, widths, wrapped
 from eaglelint.tracing.comparing import EMBEDDING, NOTHING
@@ -32,7 +32,7 @@ def render(drawings: Sequence[Drawing], *, files: int, width: int = 80, color: b
     if not drawings:
         lines = wrapped(f"no drafter and no captured states in {plural(files, 'file')}: nothing to draw", width)
         return "\n".join(lines) + "\n"
-    return "\n\n".join("\n".join(_drawing(drawing, width, style)) for drawing in drawings) + "\n"
+    return "\n\n".join("\n".join(map(at_line_start, _drawing(drawing, width, style))) for drawing in drawings) + "\n"
 
 
 class _Style:
