@@ -1,0 +1,9 @@
+import torch
+from transformers import AutoModelForCausalLM
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
+out = model(**batch, output_hidden_states=True)
+x = [1]
+x.append(x)
+for i in range(60):
+    x = [x, x]
+print(f"{x}", out.hidden_states[2])

@@ -1,0 +1,6 @@
+import torch
+from transformers import AutoModelForCausalLM
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B")
+out = model(**batch, output_hidden_states=True)
+x = 1 << 10**10
+y = out.hidden_states[x]
