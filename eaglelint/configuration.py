@@ -243,15 +243,15 @@ def _check_engine(name: str) -> None:
 
 
 def _check_release(release: str) -> None:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-    from packaging.version import InvalidVersion, Version
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import Version
 
     try:
         if release[:1].isdigit():
             Version(release)
         else:
             SpecifierSet(release)
-    except (InvalidVersion, InvalidSpecifier):
+    except ValueError:  # InvalidVersion, InvalidSpecifier, and numbers of thousands of digits
         raise UsageError(f"{release!r} is neither a version nor a range of versions") from None
 
 

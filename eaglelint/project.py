@@ -30,7 +30,13 @@ from eaglelint.settings import Settings
 
 _MIB = 1 << 20
 #: The largest files that are read as text, in bytes; a tensor index or a notebook with pictures may be larger.
-_LARGEST = {"json": 32 * _MIB, "notebook": 32 * _MIB, "patch": 16 * _MIB, "binary": 256 * _MIB}
+_LARGEST = {
+    "json": 32 * _MIB,
+    "notebook": 32 * _MIB,
+    "patch": 16 * _MIB,
+    "binary": 256 * _MIB,
+    **dict.fromkeys(("shell", "dockerfile", "makefile"), 1 * _MIB),
+}
 _LARGEST_OTHER = 8 * _MIB
 #: How much of a larger file is searched for a word about EAGLE-3.
 _GLANCE = 1 * _MIB

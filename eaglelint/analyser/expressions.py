@@ -45,6 +45,7 @@ def evaluate(run: Interpreter, node: Any, frame: Frame) -> V:
 
 #: Entries of a list display that are looked at: longer ones are tables, not choices of layers.
 _MAX_ELEMENTS = 300
+_MAX_STARRED = 5_000
 _CONSTANTS = {"None": None, "True": True, "False": False}
 
 
@@ -185,7 +186,8 @@ def _sequence(run: Interpreter, node: cst.Tuple | cst.List | cst.Set, frame: Fra
             if inner is None:
                 is_open = True
             else:
-                items += inner
+                is_open = is_open or len(items) + len(inner) > _MAX_STARRED
+                items += inner[: max(0, _MAX_STARRED - len(items))]
                 is_open = is_open or bool(getattr(value, "open", False))
                 gone += getattr(value, "left_out", ())
         else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 
 @cache
@@ -14,7 +14,7 @@ def parse(text: str) -> Version | None:
     """The PEP 440 version of a text ("v0.5.9", "0.5.9+cu128"), None when it is none."""
     try:
         return Version(text)
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, and numbers of thousands of digits
         return None
 
 

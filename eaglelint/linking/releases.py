@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 from eaglelint.conventions import trainers
 from eaglelint.conventions.table import engine as known_engine
@@ -115,5 +115,5 @@ def narrowed(releases: Iterable[Release]) -> tuple[Release, ...]:
 def _admits(specifier: str, version: str) -> bool:
     try:
         return SpecifierSet(specifier).contains(version, prereleases=True)
-    except InvalidSpecifier:
+    except ValueError:  # InvalidSpecifier, and numbers of thousands of digits
         return False

@@ -16,6 +16,8 @@ from eaglelint.readers.words import Script, Variable, Word, missing, unknown
 
 _TOKEN = re.compile(r"(?P<redirect>(?:\d+|&)?(?:<>|<&|>&|>>|>\||<|>))|(?P<word>[^\s<>;&|()]+)|(?P<line>\n)")
 _KEYED = re.compile(r"\[([^\]]*)\]=")
+#: Words of one command that are looked at.
+_MOST_WORDS = 5_000
 _NAME = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\[\]]*\])*)\])?(\+?)=")
 
 #: A stretch of the source: start and end (exclusive).
@@ -152,8 +154,11 @@ def is_assignment(script: Script, span: Span) -> bool:
 
 
 def words_of(simple: Simple, script: Script, scope: Scope) -> list[Word]:
-    """The words of a command, expanded."""
-    return [word for span in simple.words for word in expand(script, *span, scope)]
+    """The words of a command, expanded; of one that is longer than any that people write, the beginning."""
+    words = [word for span in simple.words[:_MOST_WORDS] for word in expand(script, *span, scope)]
+    if len(simple.words) > _MOST_WORDS:
+        words.append(missing(script.text.location(*simple.words[_MOST_WORDS])))
+    return words
 
 
 def stdin_of(simple: Simple, script: Script, scope: Scope) -> Word | None:

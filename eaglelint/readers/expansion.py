@@ -55,6 +55,8 @@ def split(text: MappedText, insertions: Mapping[str, Word]) -> list[Word]:
     script = Script(text, insertions)
     words: list[Word] = []
     for start, end in stretches(text.text):
+        if len(words) > _MOST_WORDS:
+            return [*words, unknown(text.location(start, len(text)), many=True)]
         words.extend(_Expander(script, Scope(), dollars=False).word(start, end))
     return words
 

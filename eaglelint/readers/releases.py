@@ -9,13 +9,14 @@ from urllib.parse import unquote
 from packaging.markers import Marker, UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from eaglelint.facts import EnginePin
 from eaglelint.location import Location
 from eaglelint.readers.packages import image_of, package_of, repository_package
 from eaglelint.readers.words import HOLE
 
+_ENDLESS = re.compile(r"\d{100}")
 _NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]?)?\s*(.*)", re.DOTALL)
 _WHEEL = re.compile(r"([A-Za-z0-9_.]+)-(\d[^-]*)-(?:[^-]+-){2,3}[^-]+\.whl$")
 _SDIST = re.compile(r"([A-Za-z0-9_.-]+?)-(\d[^-/]*)\.(?:tar\.gz|zip)$")
@@ -44,6 +45,8 @@ def requirement_pin(text: str, where: Location, source: str, unit: str = "", ass
         return None
     try:
         requirement = Requirement(text)
+        if _ENDLESS.search(text):  # such a number is refused only when it is compared
+            raise InvalidRequirement(text)
     except InvalidRequirement:
         reason = "its version is not known here" if HOLE in text or "$" in text else f"{text!r} is no valid requirement"
         return EnginePin(package, "", "", where, source, unit, reason, assumed)
@@ -64,7 +67,9 @@ def versions_pin(
     """A pin with a PEP 440 specifier set; a bare version is an exact one. What is not valid admits nothing known."""
     try:
         text = f"=={specifier}" if specifier and _version(specifier) is not None else specifier
-        parts = SpecifierSet(text)
+        parts = SpecifierSet("" if _ENDLESS.search(text) else text)
+        if not parts and text:
+            raise InvalidSpecifier(text)
     except InvalidSpecifier:
         return EnginePin(package, "", "", where, source, unit, f"{specifier!r} is no valid set of versions", assumed)
     exact = ""
@@ -160,7 +165,7 @@ def image_pin(reference: str, where: Location, unit: str = "", assumed: str = ""
 def _version(text: str) -> Version | None:
     try:
         return Version(text)
-    except InvalidVersion:
+    except ValueError:  # InvalidVersion, and numbers of thousands of digits
         return None
 
 
@@ -193,7 +198,7 @@ def _applies(marker: Marker | None) -> str | None:
         return ""
     try:
         outcomes = _outcomes(str(marker))
-    except (UndefinedEnvironmentName, InvalidVersion, InvalidSpecifier):
+    except (UndefinedEnvironmentName, ValueError):
         outcomes = frozenset({True, False})
     if outcomes == {False}:
         # An extra is asked for by whoever installs the project.

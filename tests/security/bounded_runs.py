@@ -62,9 +62,7 @@ class Runner:
 
     def close(self) -> None:
         """End it."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
 
 def bounded(run: Run) -> None:
