@@ -10,7 +10,7 @@ READY := $(VENV)/.eaglelint-installed
 EXAMPLE := examples/kimi-k25-wiring
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench hostile accuracy launch-accuracy derive-accuracy audit docs docs-data build package-test clean
+.PHONY: help demo test lint types bench hostile fuzz accuracy launch-accuracy derive-accuracy audit docs docs-data build package-test clean
 .DELETE_ON_ERROR:
 
 help: ## This list
@@ -34,6 +34,9 @@ bench: $(READY) ## How long eaglelint takes to start
 
 hostile: $(READY) ## A hundred thousand damaged files of tensors: no crash, nothing runs, 64 MiB and a second at most
 	$(VENV)/bin/python benchmarks/hostile_files.py --files 100000
+
+fuzz: $(READY) ## A hundred thousand damaged project files through every reader, half an hour (FUZZ="--inputs 1000000")
+	$(VENV)/bin/python benchmarks/fuzz_readers.py --inputs 100000 $(FUZZ)
 
 audit: $(READY) ## The tables against the source of every release: downloads them, takes an hour (AUDIT="--engine vllm")
 	$(VENV)/bin/python benchmarks/audit.py $(AUDIT)

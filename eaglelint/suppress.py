@@ -26,6 +26,10 @@ from eaglelint.settings import Settings, matches
 if TYPE_CHECKING:
     from eaglelint.project import Source
 
+#: Rules that one comment may name.
+_MOST_NAMES = 1_000
+#: Lines of a comment below the one that accepts something, and of a command that is continued line by line.
+_MOST_LINES = 200
 _COMMENT = re.compile(r"(?P<marker>#|//|<!--)\s*eaglelint:\s*ignore\b(?:\[(?P<names>[^\]\r\n]*)\])?")
 _COMMENT_BYTES = re.compile(rb"eaglelint:\s*ignore")
 
@@ -77,7 +81,8 @@ def comments(source: Source) -> list[Comment]:
             certain = where.line in tokens
         else:
             certain = source.kind in _COMMENTED_KINDS and _can_begin_comment(before)
-        names = None if match["names"] is None else tuple(re.split(r"[,\s]+", match["names"].strip()))
+        listed = match["names"]
+        names = None if listed is None else tuple(re.split(r"[,\s]+", listed.strip(), maxsplit=_MOST_NAMES))
         alone = not before.strip(" \t+")
         found.append(Comment(names, where, _lines_held(text, where.line, match["marker"], alone), certain))
     return found
@@ -101,9 +106,9 @@ def _lines_held(text: MappedText, line: int, marker: str, alone: bool) -> Collec
         return (line,)
     last, _ = text.lines.position(text.lines.length)
     below = line + 1
-    while below < last and _line(text, below).strip(" \t+").startswith(marker):
+    while below < min(last, line + _MOST_LINES) and _line(text, below).strip(" \t+").startswith(marker):
         below += 1
-    while below <= last and _line(text, below).endswith("\\"):
+    while below <= min(last, line + 2 * _MOST_LINES) and _line(text, below).endswith("\\"):
         below += 1
     return range(line, below + 1)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 #: A model on the Hub: an owner and a name, nothing else.
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -20,12 +21,14 @@ _LOCAL_ROOTS = {
 }
 
 
+@lru_cache(maxsize=10_000)
 def parts(path: str) -> tuple[str, ...]:
     """The components of a path without `.`, empty ones and `..` that can be resolved."""
     normal = posixpath.normpath(path.replace("\\", "/")) if path else "."
     return tuple(part for part in normal.split("/") if part not in ("", "."))
 
 
+@lru_cache(maxsize=10_000)
 def folder_of(path: str) -> str:
     """The folder that holds a file, "" for the current directory."""
     return "/".join(parts(posixpath.dirname(path)))

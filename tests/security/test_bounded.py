@@ -161,6 +161,9 @@ BOMBS: dict[str, dict[str, str | bytes]] = {
                  + f"serve:\n\t{SERVE} $(A) $(C59)\n"},
     "diff": {"a.patch": "--- a/eagle3.py\n+++ b/eagle3.py\n@@ -999999999999,9 +1,999999999999 @@\n hidden_states\n+" + "b" * (2 * MIB)},
     "requirements": {"requirements.txt": "-r requirements.txt\nsglang==" + "1." * 50_000 + "1\nvllm" + "[a," * 50_000 + "\n"},
+    "comments": python("# eaglelint: ignore[" + "EGL401," * 20_000 + "]\n" + "# eaglelint: ignore[EGL401]\n" * 4_000),
+    "deployments": {"all.yaml": ("spec:\n  containers:\n  - image: vllm/vllm-openai:v0.11.0\n    args: [--speculative-config, "
+                                 "'{\"method\": \"eagle3\"}']\n---\n") * 300},
     "markdown": {"README.md": "# EAGLE3, sglang\n" + "`" * (2 * MIB) + "\n" + "```sh\n" * 50_000},
 }  # fmt: skip
 
