@@ -262,6 +262,8 @@ def _attempt(action: Callable[[], _T]) -> _T | str:
             return action()
     except cst.ParserSyntaxError as error:
         return error.message
+    except cst.CSTValidationError:  # code that is valid, but not for libcst: `for x in*y,:`
+        return "the parser gave up"
     except RecursionError:
         return "the code nests too deeply"
     except UnicodeError:

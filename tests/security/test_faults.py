@@ -39,15 +39,19 @@ run()
 FIX = ("check", ".", "--fix", "--unsafe-fixes", "--exit-zero")
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def write(folder: Path) -> Path:
     """Projects with something to fix in several files."""
     for code in ("EGL401", "EGL501", "EGL301"):
         for path, text in catalog.load(code).examples.wrong[0].files.items():
-            file = tmp_path / code / path
+            file = folder / code / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return write(tmp_path)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -65,17 +69,15 @@ def after(folder: Path, *arguments: str) -> tuple[int, str]:
     return process.returncode, err.decode()
 
 
-@pytest.fixture
-def fixed(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+@pytest.fixture(scope="module")
+def fixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files as they are when nothing goes wrong."""
-    copy = tmp_path_factory.mktemp("copy")
-    for name, data in contents(tree).items():
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        (copy / name).write_bytes(data)
+    copy = write(tmp_path_factory.mktemp("copy"))
+    before = contents(copy)
     status, err = after(copy, "umask", "99", "killed", *FIX)
     assert status == 0, err
     made = contents(copy)
-    assert sum(made[name] != data for name, data in contents(tree).items()) >= 2
+    assert sum(made[name] != data for name, data in before.items()) >= 2
     return made
 
 
