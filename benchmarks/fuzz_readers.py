@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import json
 import os
 import random
 import signal
@@ -80,7 +81,26 @@ def corpus(place: Path) -> list[Seed]:
         for project in sorted(folder.iterdir()):
             if project.is_dir():
                 found += _seeds(project)
-    return found
+    return [*found, *(other for seed in found for other in _wrapped(seed))]
+
+
+def _wrapped(seed: Seed) -> Iterator[Seed]:
+    """A file of Python or shell as it stands in files of other kinds: notebooks, diffs, Makefiles, units of systemd."""
+    text = seed.content.decode("utf-8", "replace")
+    lines = text.splitlines()
+    base = seed.path.rpartition(".")[0]
+    if seed.kind == "python":
+        cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text.splitlines(keepends=True)}]
+        book = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+        added = "".join(f"+{line}\n" for line in lines)
+        diff = f"--- a/{seed.path}\n+++ b/{seed.path}\n@@ -0,0 +1,{len(lines)} @@\n{added}"
+        yield Seed(seed.folder, f"{base}.ipynb", "notebook", book.encode())
+        yield Seed(seed.folder, f"{base}.patch", "patch", diff.encode())
+    elif seed.kind == "shell":
+        recipe = "".join(f"\t{line}\n" for line in lines if line and not line.startswith("#!"))
+        command = " ".join(line.rstrip("\\") for line in lines if not line.startswith("#"))
+        yield Seed(seed.folder, f"{base}/Makefile", "makefile", f"serve:\n{recipe}".encode())
+        yield Seed(seed.folder, f"{base}.service", "systemd", f"[Service]\nExecStart={command}\n".encode())
 
 
 def _seeds(folder: Path) -> Iterator[Seed]:
@@ -206,6 +226,12 @@ class Tally:
         )
 
 
+def _has_project(seed: Seed) -> bool:
+    """Whether the file lies in a project that is small enough to be checked for each input."""
+    small = not seed.folder.startswith(str(ROOT / "tests"))
+    return small and os.path.exists(os.path.join(seed.folder, seed.path))
+
+
 def mutate(seeds: list[Seed], first: int, count: int, tally: Tally, minutes: float) -> None:
     """Inputs `first` to `first + count`: each is told by its number alone, as long as the corpus stays."""
     end = time.monotonic() + 60 * minutes
@@ -217,7 +243,7 @@ def mutate(seeds: list[Seed], first: int, count: int, tally: Tally, minutes: flo
         # Half of the time any file, half of the time one of a kind that is rarer.
         seed = chance.choice(seeds if chance.random() < 0.5 else kinds[chance.choice(sorted(kinds))])
         content = damage(seed.content, chance.choice(seeds).content, chance)
-        tally.take(seed, content, f"input {number}", whole=number % CHECKED == 0 and "tests" not in seed.folder)
+        tally.take(seed, content, f"input {number}", whole=number % CHECKED == 0 and _has_project(seed))
         if number % 1000 == 999:
             print(f"... {number + 1 - first}", file=sys.stderr, flush=True)
         if time.monotonic() > end:

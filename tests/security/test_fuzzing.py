@@ -34,7 +34,7 @@ def test_what_failed_once_does_not_fail_again(file: Path, tmp_path: Path, monkey
 
 def test_no_damaged_file_fails_or_hangs():
     """EAGLELINT_FUZZ=100000 reads as many."""
-    count = os.environ.get("EAGLELINT_FUZZ", "300")
+    count = os.environ.get("EAGLELINT_FUZZ", "200")
     done = fuzz("--inputs", count, "--seed", "7")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(

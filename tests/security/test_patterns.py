@@ -22,7 +22,7 @@ PIECES = [
     *(" \n", "a: ", "- a\n", "<<A\n", "'a'", '"a"', '"\\"', "[a]", "[a,", "(a", "a(", "{a}", "{a", "a=a;", "a b ", "# a\n", "```\n"),
     *("a/", "a@", "@", ">=", "==1.", "a[b],", "a:b", ":", "::", "*", "**", "+", "%s", "%", "layer1_", "aux_hidden_", "eagle3 "),
 ]  # fmt: skip
-ENDS = ("", "!", "\n\x00")
+ENDS = ("", "\n\x00")
 LENGTH = 800
 #: Seconds of the processor: for one pattern on one line, of `LENGTH` characters.
 LONGEST = 1.0
