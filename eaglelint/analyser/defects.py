@@ -31,7 +31,9 @@ def flaws(runs: list[tuple[int, Recorder]]) -> Iterator[Defect]:
             first.setdefault(key, flaw)
     for key, flaw in first.items():
         whole = flaw.kind == "all-layers-concatenated" and not drafting(flaw.scope)
-        if counts[key] == len(runs) and flaw.kind != "index-out-of-range" and related_by(runs, flaw.scope, flaw.related) and not whole:
+        if counts[key] != len(runs) or flaw.kind == "index-out-of-range" or whole:
+            continue
+        if related_by(runs, flaw.scope, flaw.related):
             yield Defect(flaw.kind, flaw.where, flaw.details, flaw.related)
     yield from _unreachable(runs)
     yield from _left_out(runs)
