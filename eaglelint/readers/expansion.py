@@ -17,8 +17,8 @@ from eaglelint.readers.quoting import end_of_brace, end_of_parenthesis, stretche
 from eaglelint.readers.words import HOLE, Part, Script, Word, joined, unknown
 
 #: What values may grow to by being put into others, `A=$A$A`: characters of a word, places in it, words of an array.
-_LONGEST = 20_000
-_MOST_PARTS = 5_000
+_LONGEST = 8_000
+_MOST_PARTS = 1_000
 _MOST_WORDS = 2_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
 #: Characters that mean nothing to the shell, and those that mean nothing in double quotes.
@@ -335,6 +335,7 @@ class _Expander:
         """Put a word into the current one. Alone it is kept with its own places, `written` where it is defined."""
         where = where or self.text.location(start, end)
         if len(self.chars) + len(word.content) > _LONGEST or len(self.parts) + len(word.parts) > _MOST_PARTS:
+            self.begin(self.start)  # nothing of the whole is known: as much again would be added to the rest
             word = unknown(word.where)
         if word.many and word.content == "":
             self.flush(end)
