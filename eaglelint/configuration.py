@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from eaglelint.errors import DocumentError, UsageError
 from eaglelint.location import Location, MappedText
 from eaglelint.opening import read_regular
-from eaglelint.settings import Settings
+from eaglelint.settings import Settings, matches
 
 _OWN_FILE = "eaglelint.toml"
 #: The largest file that is read as configuration, in bytes.
@@ -119,11 +119,22 @@ def _settings(file: Path, section: Mapping[str, Any]) -> Settings:
         problems = [_translated(entry, section) for entry in error.errors(include_url=False)]
     else:
         problems = list(_mistakes(settings))
+    _refuse(file, problems)
+    return settings.placed(_shown(file), str(file.resolve().parent))
+
+
+def check_files(settings: Settings) -> None:
+    """Raise UsageError for files and folders that the configuration names and that are not there."""
+    if settings.file:
+        _refuse(Path(settings.folder, Path(settings.file).name), list(_missing(settings, Path(settings.folder))))
+
+
+def _refuse(file: Path, problems: Sequence[_Problem]) -> None:
+    """Raise UsageError when there are problems, each with its line."""
     if problems:
         places = places_in(str(file))
         prefix = () if file.name != "pyproject.toml" else ("tool", "eaglelint")
         raise UsageError("\n".join(_message(file, prefix, problem, places) for problem in problems))
-    return settings.placed(_shown(file), str(file.resolve().parent))
 
 
 def _message(file: Path, prefix: tuple[str, ...], problem: _Problem, places: Mapping[str, Location]) -> str:
@@ -181,6 +192,56 @@ def _nearest(keys: Sequence[str | int]) -> str:
     known = [field.name.replace("_", "-") for field in fields(table) if field.init]
     near = get_close_matches(str(keys[-1]).replace("_", "-"), known, n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
+
+
+#: The most files of a project among which those that a configuration names are looked for.
+_MOST_FILES = 20_000
+
+
+def _missing(settings: Settings, folder: Path) -> Iterator[_Problem]:
+    """Files and folders that are named and are not there: what was to be linked by them would silently not be."""
+    if settings.target is not None and _is_absent(settings.target.path, folder):
+        yield _Problem(("target", "path"), f"there is no {settings.target.path!r}")
+    names: list[str] | None = None
+    for index, pipeline in enumerate(settings.pipeline):
+        if _is_absent(pipeline.drafter, folder) and not _is_hub_id(pipeline.drafter, folder):
+            yield _Problem(("pipeline", index, "drafter"), f"there is no {pipeline.drafter!r}")
+        for key in ("capture", "training", "launch"):
+            for number, pattern in enumerate(getattr(pipeline, key)):
+                names = _files(folder) if names is None else names
+                if len(names) < _MOST_FILES and not any(matches((pattern,), name) for name in names):
+                    what = f"no file matches {pattern!r}{_like(pattern, names)}"
+                    yield _Problem(("pipeline", index, key, number), what)
+
+
+def _is_absent(name: str, folder: Path) -> bool:
+    """Whether a file or folder of the project is not there; absolute paths may be those of another machine."""
+    return bool(name) and not os.path.isabs(name) and not (folder / name).exists()
+
+
+def _is_hub_id(name: str, folder: Path) -> bool:
+    """Whether a name may be that of a drafter on the Hub: `owner/name`, where no folder is called like the owner."""
+    return re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None and not (folder / name.split("/")[0]).is_dir()
+
+
+def _files(folder: Path) -> list[str]:
+    """The files below a folder, as patterns see them; hidden folders are left out. Ends at `_MOST_FILES`."""
+    found: list[str] = []
+    for path, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        relative = os.path.relpath(path, folder).replace(os.sep, "/")
+        found += [name if relative == "." else f"{relative}/{name}" for name in names]
+        if len(found) >= _MOST_FILES:
+            break
+    return found[:_MOST_FILES]
+
+
+def _like(pattern: str, names: Sequence[str]) -> str:
+    """A hint at the file that is called most like a pattern."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(pattern, [*names, *(name.rpartition("/")[2] for name in names)], n=1, cutoff=0.8)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _mistakes(settings: Settings) -> Iterator[_Problem]:

@@ -142,12 +142,13 @@ def _settings(
 ) -> Settings:
     """The configuration with what the command line says instead of it."""
     from eaglelint.catalog import check_selector
-    from eaglelint.configuration import load
+    from eaglelint.configuration import check_files, load
     from eaglelint.settings import Settings
 
     for selector in (*select, *extend_select, *ignore):
         check_selector(selector)
     settings = Settings() if isolated else load(paths, config)
+    check_files(settings)
     return settings.changed(
         select=select or settings.select,
         extend_select=(*settings.extend_select, *extend_select),

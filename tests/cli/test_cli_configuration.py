@@ -96,3 +96,46 @@ def test_bash_completes_commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     with pytest.raises(SystemExit):
         cli(prog_name="eaglelint")
     assert capsys.readouterr().out.splitlines() == ["plain,check"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[target]\npath = "nowhere"\n', "eaglelint.toml:2: there is no 'nowhere'"),
+        ('[[pipeline]]\ndrafter = "drafte"\n', "eaglelint.toml:2: there is no 'drafte'"),
+        (
+            '[[pipeline]]\ndrafter = "head"\ncapture = ["dump_hiden.py"]\n',
+            "eaglelint.toml:3: no file matches 'dump_hiden.py'; did you mean 'dump_hidden.py'?",
+        ),
+        ('[[pipeline]]\ndrafter = "head"\nlaunch = ["jobs/*.sh"]\n', "eaglelint.toml:3: no file matches 'jobs/*.sh'"),
+    ],
+)
+def test_files_that_are_named_and_not_there_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str
+):
+    monkeypatch.chdir(tmp_path)
+    Path("head").mkdir()
+    Path("head/config.json").write_text("{}")
+    Path("dump_hidden.py").write_text("")
+    Path("eaglelint.toml").write_text(text)
+    done = CliRunner().invoke(cli, ["check"])
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[[pipeline]]\ndrafter = "head"\ncapture = ["dump_hidden.py", "tools/"]\n',
+        '[[pipeline]]\ndrafter = "nvidia/gpt-oss-120b-Eagle3-v3"\n',
+        '[target]\npath = "/models/of/another/machine"\n',
+    ],
+)
+def test_files_that_are_there_or_elsewhere_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str):
+    monkeypatch.chdir(tmp_path)
+    Path("head").mkdir()
+    Path("head/config.json").write_text("{}")
+    Path("tools/deep").mkdir(parents=True)
+    Path("tools/deep/dump_hidden.py").write_text("")
+    Path("eaglelint.toml").write_text(text)
+    assert CliRunner().invoke(cli, ["check"]).exit_code == 0
