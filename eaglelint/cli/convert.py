@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from eaglelint.reference.ways import Read, Way
 
 
-@click.command("convert")
+@click.command("convert", context_settings={"ignore_unknown_options": True})  # -1 is an id
 @click.argument("ids", metavar="IDS")
 @click.option("--from", "source", required=True, metavar="READER", help="Whose ids they are.")
 @click.option("--to", "wanted", required=True, metavar="READER", help="Whose ids are wanted.")

@@ -91,14 +91,19 @@ def cli() -> None:
 
 
 def run() -> None:
-    """Run the command line. A defect of eaglelint ends with status 2 too, and shows its traceback with --verbose."""
+    """Run the command line. A defect of eaglelint ends with status 2 too.
+
+    It shows its traceback with --verbose, or with EAGLELINT_TRACEBACK where a command has no such option.
+    """
     try:
         cli(prog_name="eaglelint")
     except Exception as error:
-        if "--verbose" in sys.argv:
+        if "--verbose" in sys.argv or os.environ.get("EAGLELINT_TRACEBACK"):
             import traceback
 
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}".rstrip(": ")
-        click.echo(f"eaglelint: internal error: {what} (--verbose shows where)", err=True)
+        verbose = sys.argv[1:2] and sys.argv[1] in ("check", "trace")
+        hint = "--verbose" if verbose else "EAGLELINT_TRACEBACK=1"
+        click.echo(f"eaglelint: internal error: {what} ({hint} shows where)", err=True)
         sys.exit(2)

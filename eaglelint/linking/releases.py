@@ -21,8 +21,18 @@ def canonical(name: str) -> str:
 
 
 def configured(engines: Mapping[str, str], file: str) -> tuple[Release, ...]:
-    """The releases that the configuration states for engines."""
-    return tuple(_stated(name, text, file) for name, text in engines.items())
+    """The releases that the configuration states for engines, with the line of each."""
+    if not engines:
+        return ()
+    from eaglelint.configuration import places_in
+
+    places = places_in(file) if file else {}
+    prefix = "/tool/eaglelint" if file.endswith("pyproject.toml") else ""
+    releases = []
+    for name, text in engines.items():
+        release = _stated(name, text, file)
+        releases.append(release._replace(where=places.get(f"{prefix}/engines/{name}", release.where)))
+    return tuple(releases)
 
 
 def stated(text: str, file: str) -> Release | None:

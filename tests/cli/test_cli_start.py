@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -121,4 +122,21 @@ def test_a_defect_of_eaglelint_ends_with_status_2_and_shows_its_traceback_on_req
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 2
         assert done.stderr.endswith("eaglelint: internal error: LookupError: odd (--verbose shows where)\n")
+        assert ("Traceback" in done.stderr) is traceback
+
+
+def test_commands_without_verbose_name_the_variable_that_shows_where(tmp_path: Path):
+    code = (
+        "import eaglelint.catalog\n"
+        "def fails(*_): raise LookupError('odd')\n"
+        "eaglelint.catalog.resolve = fails\n"
+        "from eaglelint.cli import main\n"
+        "main()"
+    )
+    for environment, traceback in ({}, False), ({"EAGLELINT_TRACEBACK": "1"}, True):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "explain", "EGL401"],
+            capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **environment},
+        )  # fmt: skip
+        assert done.stderr.endswith("internal error: LookupError: odd (EAGLELINT_TRACEBACK=1 shows where)\n")
         assert ("Traceback" in done.stderr) is traceback
