@@ -10,7 +10,7 @@ from eaglelint.checks.judging import strength
 from eaglelint.checks.registry import check
 from eaglelint.facts import Launch
 from eaglelint.findings import Finding, Fix
-from eaglelint.linking.records import Serving, title
+from eaglelint.linking.records import Serving, releases_named, title
 from eaglelint.pipeline import Pipeline
 
 _GRAPH_DEFECT = "cuda_graph_uses_default_layers"
@@ -60,6 +60,14 @@ def _graphs_off(launch: Launch) -> bool:
     return argument is not None and (not argument.value.known or argument.value.value not in (False, "false", "False"))
 
 
+def _name(affected: Sequence[Serving]) -> str:
+    """The engine and all releases with the defect, which may read ids in several ways."""
+    first, last = affected[0], affected[-1]
+    if first.release.exact:
+        return first.name
+    return releases_named(first.engine, first.reading.first, last.reading.last)
+
+
 def _graphs(pipeline: Pipeline, affected: Sequence[Serving], partial: bool) -> Finding:
     first = affected[0]
     depth = first.depths[0]
@@ -70,8 +78,8 @@ def _graphs(pipeline: Pipeline, affected: Sequence[Serving], partial: bool) -> F
         severity, confidence = "warning", "likely"
     default, eager = first.reading.defaults(depth) or (), first.meant(depth) or ()
     message = (
-        f"{first.name} captures its CUDA graphs with the default layers: decoding reads boundaries {show(default)}, "
-        f"while prefill reads boundaries {show(eager)}, which the ids mean"
+        f"{_name(affected)} captures its CUDA graphs with the default layers: decoding reads boundaries "
+        f"{show(default)}, while prefill reads boundaries {show(eager)}, which the ids mean"
     )
     if not first.depth:
         message += f" (for {depth} layers)"

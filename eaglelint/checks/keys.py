@@ -171,22 +171,23 @@ def _cure(ids: LayerIds, effects: Sequence[Unread], edits: tuple[Edit, ...] = ()
         elif serving.reading.arguments:
             texts.append(f"{serving.name} takes its layers from {wording.listed(serving.reading.arguments, 'or')}")
         else:
-            texts.append(_first_reader(serving, ids))
+            texts.append(_first_reader(serving, ids, effect.wanted, effect.depth))
     said = wording.listed(dict.fromkeys(text for text in texts if text))
     return Fix(said, "safe" if safe and edits else "unsafe", edits) if said else None
 
 
-def _first_reader(serving: Serving, ids: LayerIds) -> str:
-    """The first newer release that reads this key (or any), and what it makes of the list."""
-    later = [reading for reading in wording.later_readings(serving) if reading.keys]
-    same = [reading for reading in later if ids.key in reading.keys]
-    for reading in same or later:
+def _first_reader(serving: Serving, ids: LayerIds, wanted: Sequence[int], depth: int) -> str:
+    """The first newer release that can be told to capture these boundaries: by the list as it stands, or by another."""
+    for reading in wording.later_readings(serving):
         name = f"{title(serving.engine)} {reading.first}"
-        if not same:
-            return f"{name} is the first release that reads ids, from {wording.pointer_words(reading.keys[0])}"
-        boundaries = reading.boundaries(serving.declared or _integers(ids), serving.depth or None, ids.key)
-        means = f", as boundaries {show(boundaries)}" if boundaries else ""
-        return f"{name} is the first release that reads this key{means}"
+        for key in sorted(reading.keys, key=lambda key: key != ids.key):
+            right = reading.ids_for(wanted, depth or None, key)
+            if right is None:
+                continue
+            if key == ids.key and right == _integers(ids):
+                return f"{name} is the first release that reads this key, as boundaries {show(wanted)}"
+            place = wording.pointer_words(key)
+            return f"{name} is the first release that reads ids; write {show_ids(right)} as {place}"
     return ""
 
 

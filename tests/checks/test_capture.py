@@ -63,3 +63,8 @@ def test_ids_that_are_wrong_while_the_graphs_are_right_are_egl401_alone(world: A
     served(world, [2, 18, 33], "==0.5.9")
     world.trained([2, 18, 33], 36)
     assert [f.rule for f in world.findings() if f.severity == "error"] == ["EGL401"]
+
+
+def test_every_release_of_a_range_with_the_defect_is_named(world: Any):
+    served(world, [3, 17, 31], ">=0.5.5,<0.5.20")
+    assert "SGLang 0.5.5 to 0.5.10.post1 captures" in world.finding("EGL113").message

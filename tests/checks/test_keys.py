@@ -93,3 +93,14 @@ def test_a_published_head_is_no_proof_of_where_its_ids_stand(world: Any):
     found = world.finding("EGL204")
     assert (found.severity, found.confidence) == ("warning", "likely")
     assert "`target_layer_ids` at the top level" in found.message
+
+
+def test_the_advice_is_ids_with_which_a_newer_release_is_right(world: Any):
+    world.drafter([3, 15, 30], more={"draft_vocab_size": 32000})
+    world.target(36)
+    world.pin("vllm", "==0.11.0")
+    world.trained([4, 16, 31], 36)
+    world.vllm()
+    assert "write [4, 16, 31] as `eagle_aux_hidden_state_layer_ids` at the top level" in (
+        world.finding("EGL204").fix.description
+    )
