@@ -61,7 +61,9 @@ def python_code(source: Source) -> Iterator[MappedText]:
     """
     from eaglelint.readers.shell import folder_of, python_heredocs
 
-    if source.kind not in _HOLDERS or not _PYTHON.search(source.data):
+    if source.kind not in _HOLDERS:
+        return
+    if source.kind != "notebook" and not _PYTHON.search(source.data):  # a notebook need not say its language
         return
     if source.kind in ("shell", "makefile"):
         yield from python_heredocs(source.text, source.path, folder_of(source))
