@@ -40,6 +40,11 @@ class Fix:
     edits: tuple[Edit, ...] = ()
     rename: tuple[str, ...] = ()
 
+    @property
+    def automatic(self) -> bool:
+        """Whether eaglelint can make it itself."""
+        return bool(self.edits or self.rename)
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -135,14 +135,16 @@ def link(facts: Facts, settings: Settings) -> tuple[Pipeline, ...]:
         environment=facts.environment,
     )
     pins = releases.of_nobody(facts.pins, facts.launches, extractions, facts.recipes)
+    stated = releases.configured(settings.engines, settings.file)
     pipelines = [
-        _pipeline(head, owned.of(index), facts, settings, served, shared, pins) for index, head in enumerate(every)
+        _pipeline(head, owned.of(index), facts, settings, served, shared, pins, stated)
+        for index, head in enumerate(every)
     ]
     rest = owned.rest
     real = [index for index, head in enumerate(every) if not head.template]
     if len(real) == 1:
         pipelines[real[0]] = replace(pipelines[real[0]], strangers=tuple(_targets_of(rest)))
-    unlinked = tuple(_unlinked(shared.others, facts, settings))
+    unlinked = tuple(_unlinked(shared.others, facts, settings, stated))
     if not rest.empty or owned.ambiguities or extractions or unlinked:
         target = _rest_target(facts, settings)
         pipelines.append(
@@ -182,10 +184,11 @@ def _pipeline(
     served: bool,
     shared: Pipeline,
     pins: Sequence[EnginePin],
+    stated: Sequence[Release],
 ) -> Pipeline:
     target = _target(head, share, facts, settings)
     known = evidence_of(head, share, target, told.trainings(share.told, head.config, target, facts))
-    servers = tuple(_servers(head, target, facts, settings, served))
+    servers = tuple(_servers(head, target, facts, settings, served, stated))
     return replace(
         shared,
         name=head.name,
@@ -214,12 +217,13 @@ def _pipeline(
     )
 
 
-def _unlinked(others: Sequence[Launch], facts: Facts, settings: Settings) -> Iterator[Server]:
+def _unlinked(
+    others: Sequence[Launch], facts: Facts, settings: Settings, stated: Sequence[Release]
+) -> Iterator[Server]:
     """The launches that serve no drafter, with their releases and targets."""
-    said = releases.configured(settings.engines, settings.file)
     for launch in others:
         target = _launch_target(launch, None, facts, None, settings)
-        for release in releases.for_launch(launch, facts.pins, said):
+        for release in releases.for_launch(launch, facts.pins, stated):
             yield Server(launch, release, target)
 
 
@@ -239,9 +243,13 @@ def evidence_of(
     return Evidence((said,), (said,)) if said is not None else found
 
 
-def _servers(head: Head, target: Target | None, facts: Facts, settings: Settings, served: bool) -> Iterator[Server]:
-    """The launches of a head with their releases; the engines that are only pinned where nothing serves any head."""
-    stated = releases.configured(settings.engines, settings.file)
+def _servers(
+    head: Head, target: Target | None, facts: Facts, settings: Settings, served: bool, stated: Sequence[Release]
+) -> Iterator[Server]:
+    """The launches of a head with their releases; the engines that are only pinned where nothing serves any head.
+
+    `stated` are the releases that the configuration gives for the whole project.
+    """
     own = releases.stated(head.settings.engine, settings.file) if head.settings is not None else None
     if own is not None:
         same = tuple(release for release in stated if release.engine == own.engine)

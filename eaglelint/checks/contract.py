@@ -11,6 +11,7 @@ from eaglelint.checks.judging import Case, Verdict, cases, reasons, strength
 from eaglelint.checks.registry import check
 from eaglelint.facts import LayerIds
 from eaglelint.findings import Edit, Finding, Fix
+from eaglelint.fixing.documents import replace_value
 from eaglelint.linking.records import Training, integers
 from eaglelint.location import Location
 from eaglelint.pipeline import Pipeline
@@ -217,7 +218,7 @@ def splice(pipeline: Pipeline, ids: LayerIds, right: Sequence[int]) -> tuple[Edi
             if old != new
         )
     if places[0].line == whole.line:
-        return (Edit(whole.path, whole.start, whole.end, show_ids(right)),)
+        return replace_value(pipeline.drafter.document, ids.key, list(right))
     indent = " " * (places[0].column - 1)
     body = ",\n".join(f"{indent}{new}" for new in right)
     return (Edit(whole.path, places[0].start, places[-1].end, body.lstrip()),)

@@ -11,6 +11,7 @@ import click
 
 from eaglelint import catalog
 from eaglelint.report.excerpt import at_line_start, visible
+from eaglelint.report.summary import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,13 +53,13 @@ def tell(fixed: Fixed, *, written: bool) -> None:
     named = ", ".join(f"{number} {rule} {catalog.slug(rule)}" for rule, number in sorted(rules.items()))
     done = "fixed" if written else "would fix"
     if count:
-        what = f"{count} finding{'s' * (count != 1)} in {len(fixed.files)} file{'s' * (len(fixed.files) != 1)}"
+        what = f"{plural(count, 'finding')} in {plural(len(fixed.files), 'file')}"
         click.echo(f"eaglelint: {done} {what}: {named}", err=True)
     else:
         click.echo(f"eaglelint: {'nothing was fixed' if written else 'would fix nothing'}", err=True)
     for finding, reason in fixed.refused:
         click.echo(visible(f"eaglelint: {finding.where} {finding.rule} is left to you: {reason}"), err=True)
-    held = sum(1 for finding in fixed.result.findings if finding.fix and (finding.fix.edits or finding.fix.rename))
+    held = sum(1 for finding in fixed.result.findings if finding.fix and finding.fix.automatic)
     held -= len(fixed.refused)
     if held > 0:
         click.echo(

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 
 def show(format_: str, result: Result, color: str) -> None:
-    """The report on standard output, whatever characters the terminal's encoding has."""
+    """The report on standard output."""
     from eaglelint.report import render
 
     colored = format_ == "text" and wants_color(color)
-    text = render(format_, result, color=colored)
+    put(render(format_, result, color=colored), colored)
+
+
+def put(text: str, colored: bool) -> None:
+    """A text on standard output, whatever characters the terminal's encoding has."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=colored)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from eaglelint.cli.output import put, wants_color
 from eaglelint.tracing import FORMATS
 
 
@@ -43,10 +44,10 @@ def command(
     settings = Settings() if isolated else load(paths, config)
     with following(verbose=False):
         result = trace(paths, settings)
-    colored = format_ == "text" and output is None and _wants_color(color)
+    colored = format_ == "text" and output is None and wants_color(color)
     text = result.render(format_, width=_width(output), color=colored)
     if output is None:
-        _print(text, colored)
+        put(text, colored)
     else:
         _write(output, text)
     for traceback in result.tracebacks:
@@ -65,28 +66,6 @@ def _width(output: str | None) -> int:
     if output is not None or (not sys.stdout.isatty() and not os.environ.get("COLUMNS")):
         return 80
     return shutil.get_terminal_size((80, 24)).columns
-
-
-def _wants_color(color: str) -> bool:
-    """Whether to colour: --color, then $NO_COLOR, then $FORCE_COLOR, then whether a person is looking."""
-    import os
-    import sys
-
-    if color != "auto":
-        return color == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _print(text: str, colored: bool) -> None:
-    """The drawing on standard output, whatever characters the terminal's encoding has."""
-    import sys
-
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=colored)
 
 
 def _write(file: str, text: str) -> None:

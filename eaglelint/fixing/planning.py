@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 def fixable(finding: Finding, unsafe: bool) -> bool:
     """Whether a finding has a fix that eaglelint can make, and may: unsafe ones are made only when asked for."""
     fix = finding.fix
-    return fix is not None and bool(fix.edits or fix.rename) and (unsafe or fix.applicability == "safe")
+    return fix is not None and fix.automatic and (unsafe or fix.applicability == "safe")
 
 
 def edits_of(finding: Finding, sources: Mapping[str, Source]) -> tuple[Edit, ...]:

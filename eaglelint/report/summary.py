@@ -30,7 +30,7 @@ def footer(result: Result) -> str:
 
 def fixable(result: Result) -> str:
     """`4 can be fixed with --fix, 1 more with --unsafe-fixes`; "" when eaglelint itself can fix none."""
-    fixes = [finding.fix for finding in result.findings if finding.fix and (finding.fix.edits or finding.fix.rename)]
+    fixes = [finding.fix for finding in result.findings if finding.fix and finding.fix.automatic]
     safe = sum(fix.applicability == "safe" for fix in fixes)
     unsafe = len(fixes) - safe
     parts = [f"{safe} can be fixed with --fix"] if safe else []
